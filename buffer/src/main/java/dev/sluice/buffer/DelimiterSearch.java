@@ -10,11 +10,11 @@ package dev.sluice.buffer;
  * text, so the following indices into the text are enough.
  *
  * <ul>
- *   <li>{@link #matched()}: the end of the current match. The bytes seen last are equal to the text up to this index. 0 means that no
+ *   <li>{@link #matchEnd()}: the end of the current match. The bytes seen last are equal to the text up to this index. 0 means that no
  *       match is under way; the length of the text means that the delimiter is complete.
- *   <li>{@link #first()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF and 2 after {@link #prime()}, where
- *       no line break was part of the input. The number of matched bytes is therefore {@code matched() - first()}.
- *   <li>{@link #falseFrom()} and {@link #falseTo()}: {@code first()} and {@code matched()} of the last match that failed. These bytes
+ *   <li>{@link #matchStart()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF and 2 after {@link #prime()}, where
+ *       no line break was part of the input. The number of matched bytes is therefore {@code matchEnd() - matchStart()}.
+ *   <li>{@link #failedStart()} and {@link #failedEnd()}: {@code matchStart()} and {@code matchEnd()} of the last match that failed. These bytes
  *       turned out to be data, and the caller delivers them from {@link Delimiter#text(int, int)}.
  * </ul>
  *
@@ -91,16 +91,16 @@ public final class DelimiterSearch {
     private final long lastPattern;
     private final int stride;
     private final int maxKernelIndex;
-    private int matched;
-    private int first;
+    private int matchEnd;
+    private int matchStart;
     private boolean watching;
     private int lookalike;
 
     /** The first index of the range being searched. Bytes before it must not be read. */
     private int rangeStart;
 
-    private int falseFrom;
-    private int falseTo;
+    private int failedStart;
+    private int failedEnd;
 
     /** Bytes searched by {@link #find} so far: the next two fields are positions on the same scale. */
     private long searched;
@@ -134,15 +134,15 @@ public final class DelimiterSearch {
 
     /** Continues as if CRLF had just been seen. Used at the start of the stream and of a part body. */
     public void prime() {
-        matched = 2;
-        first = 2;
+        matchEnd = 2;
+        matchStart = 2;
         lookalike = 0;
     }
 
     /** Discards the current match. */
     public void reset() {
-        matched = 0;
-        first = 0;
+        matchEnd = 0;
+        matchStart = 0;
         lookalike = 0;
     }
 
@@ -180,21 +180,21 @@ public final class DelimiterSearch {
     }
 
     /** {@return the index in the delimiter's text at which the current match ends; 0 if there is no match} */
-    public int matched() {
-        return matched;
+    public int matchEnd() {
+        return matchEnd;
     }
 
     /**
      * {@return the index in the delimiter's text at which the current match starts: 0 after CRLF, 1 after a bare LF, 2
      * after {@link #prime}}
      */
-    public int first() {
-        return first;
+    public int matchStart() {
+        return matchStart;
     }
 
     /** {@return whether the whole delimiter is matched} */
     public boolean isComplete() {
-        return matched == text.length;
+        return matchEnd == text.length;
     }
 
     /**
@@ -204,20 +204,20 @@ public final class DelimiterSearch {
      * <ul>
      *   <li>{@link #isComplete()}: the start of the first delimiter
      *   <li>{@link #isAtLookalike()}: the last byte of the first lookalike; call {@link #watch} to continue
-     *   <li>{@code matched() > 0}: the start of the longest prefix of the delimiter that ends the range; call {@link #resume} with
+     *   <li>{@code matchEnd() > 0}: the start of the longest prefix of the delimiter that ends the range; call {@link #resume} with
      *       the next bytes
-     *   <li>{@code matched() == 0}: {@code to}
+     *   <li>{@code matchEnd() == 0}: {@code to}
      * </ul>
      *
      * @param from absolute index in the chunk
      * @param to the index after the last byte to search
-     * @throws IllegalStateException if {@link #matched()} is not 0, or {@link #isAtLookalike()}
+     * @throws IllegalStateException if {@link #matchEnd()} is not 0, or {@link #isAtLookalike()}
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
     public int find(ChunkMemory chunk, int from, int to) {
-        if (matched != 0 || isAtLookalike()) {
+        if (matchEnd != 0 || isAtLookalike()) {
             throw new IllegalStateException(
-                    "a match or a lookalike is already found; call resume, reset or watch first");
+                    "a match or a lookalike is already found; call resume, reset or watch matchStart");
         }
         chunk.check(from, to);
         rangeStart = from;
@@ -240,7 +240,7 @@ public final class DelimiterSearch {
     }
 
     private boolean hasFound() {
-        return (matched | lookalike) != 0;
+        return (matchEnd | lookalike) != 0;
     }
 
     /*
@@ -373,8 +373,8 @@ public final class DelimiterSearch {
         boolean cr = chunk.getByte(at) == '\r';
         if (cr && at + 1 == to) {
             steps++;
-            matched = 1;
-            first = 0;
+            matchEnd = 1;
+            matchStart = 0;
             return at;
         }
         boolean crLf = cr && chunk.getByte(at + 1) == '\n';
@@ -392,8 +392,8 @@ public final class DelimiterSearch {
             return dash + same;
         }
         if (delimits) {
-            matched = Delimiter.LINE_BREAK_LENGTH + same;
-            first = crLf || afterCr ? 0 : 1;
+            matchEnd = Delimiter.LINE_BREAK_LENGTH + same;
+            matchStart = crLf || afterCr ? 0 : 1;
             return afterCr ? at - 1 : at;
         }
         lookalike = same + 1;
@@ -401,29 +401,29 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Continues a match with the next bytes. If they differ from the delimiter, {@code matched()} is 0 afterwards: the bytes {@link
-     * #falseFrom()} to {@link #falseTo()} of the delimiter's text were data (none if the search was primed), and the byte at the
+     * Continues a match with the next bytes. If they differ from the delimiter, {@code matchEnd()} is 0 afterwards: the bytes {@link
+     * #failedStart()} to {@link #failedEnd()} of the delimiter's text were data (none if the search was primed), and the byte at the
      * returned index is not consumed. Otherwise the match is complete or extends to {@code to}.
      *
      * @return the index after the last byte consumed
      * @param from absolute index in the chunk
      * @param to the index after the last byte to compare
-     * @throws IllegalStateException unless {@code 0 < matched() < length}
+     * @throws IllegalStateException unless {@code 0 < matchEnd() < length}
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
     public int resume(ChunkMemory chunk, int from, int to) {
-        if (matched == 0 || matched == text.length) {
+        if (matchEnd == 0 || matchEnd == text.length) {
             throw new IllegalStateException("no incomplete match to resume");
         }
         chunk.check(from, to);
-        int most = Math.min(text.length - matched, to - from);
-        int same = chunk.matching(from, text, matched, most);
+        int most = Math.min(text.length - matchEnd, to - from);
+        int same = chunk.matching(from, text, matchEnd, most);
         steps += same + 1;
-        matched += same;
+        matchEnd += same;
         if (same < most) {
-            falseFrom = first;
-            falseTo = matched;
-            if (matched == 1) {
+            failedStart = matchStart;
+            failedEnd = matchEnd;
+            if (matchEnd == 1) {
                 resetAfterCr();
             } else {
                 reset();
@@ -433,13 +433,13 @@ public final class DelimiterSearch {
     }
 
     /** {@return the index in the delimiter's text at which the last failed match started} */
-    public int falseFrom() {
-        return falseFrom;
+    public int failedStart() {
+        return failedStart;
     }
 
     /** {@return the index in the delimiter's text at which the last failed match ended} */
-    public int falseTo() {
-        return falseTo;
+    public int failedEnd() {
+        return failedEnd;
     }
 
     /** {@return the work done so far: words and grams probed plus bytes of candidates compared} */

@@ -184,7 +184,7 @@ class ChunkMemoryTest {
             assertEquals(memory.start(), memory.end());
             DelimiterSearch search = new DelimiterSearch(Delimiter.of("x".getBytes(US_ASCII)), true);
             assertEquals(memory.start(), search.find(memory, memory.start(), memory.end()));
-            assertEquals(0, search.matched());
+            assertEquals(0, search.matchEnd());
             memory.close();
         }
         memory.open(Unpooled.EMPTY_BUFFER);
@@ -331,7 +331,7 @@ class ChunkMemoryTest {
             memory.open(chunk);
             DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(US_ASCII)), false, 0);
             int at = search.find(memory, memory.start(), memory.end());
-            assertEquals(memory.end(), at + search.matched());
+            assertEquals(memory.end(), at + search.matchEnd());
             for (int i = memory.start(); i < memory.end(); i++) {
                 memory.getByte(i);
             }
@@ -459,7 +459,7 @@ class ChunkMemoryTest {
                     for (int round = 0; round < 100; round++) {
                         chunk.retain();
                         memory.open(chunk);
-                        assertEquals(1000, search.find(memory, memory.start(), memory.end()) + search.matched());
+                        assertEquals(1000, search.find(memory, memory.start(), memory.end()) + search.matchEnd());
                         memory.refresh();
                         memory.close();
                         search.reset();

@@ -306,10 +306,10 @@ class DelimiterSearchTest {
         try (Opened opened = new Opened(Unpooled.copiedBuffer("a\r\n--xyz", ISO_8859_1))) {
             DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), true);
             assertEquals(1, search.find(opened.memory, 0, 8));
-            assertEquals(0, search.first());
+            assertEquals(0, search.matchStart());
             search.reset();
             assertEquals(2, search.find(opened.memory, 2, 8));
-            assertEquals(1, search.first());
+            assertEquals(1, search.matchStart());
             assertTrue(search.isComplete());
         }
     }
@@ -321,11 +321,11 @@ class DelimiterSearchTest {
         String blank = ".".repeat(64);
         try (Opened opened = new Opened(Unpooled.copiedBuffer(blank + "\r\n--xyz" + "\r\n--xy!", ISO_8859_1))) {
             assertEquals(64, search.find(opened.memory, 0, 64));
-            assertEquals(0, search.matched());
+            assertEquals(0, search.matchEnd());
             long blanks = search.steps();
             assertEquals(48 / 8 + 2 + 16, blanks, "the last 16 bytes are not a whole block");
             assertEquals(64, search.find(opened.memory, 64, 67));
-            assertEquals(3, search.matched());
+            assertEquals(3, search.matchEnd());
             assertEquals(blanks + 3, search.steps());
             assertEquals(71, search.resume(opened.memory, 67, 71));
             assertTrue(search.isComplete());
@@ -342,7 +342,7 @@ class DelimiterSearchTest {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), true);
         try (Opened opened = new Opened(Unpooled.copiedBuffer("abc\n--xyz", ISO_8859_1))) {
             assertEquals(3, search.find(opened.memory, 0, 3));
-            assertEquals(0, search.matched());
+            assertEquals(0, search.matchEnd());
         }
     }
 
@@ -353,18 +353,19 @@ class DelimiterSearchTest {
         ChunkMemory memory = new ChunkMemory();
         memory.open(Unpooled.copiedBuffer("ab\r\n-", ISO_8859_1));
         assertEquals(2, search.find(memory, 0, 5));
-        assertEquals(3, search.matched());
+        assertEquals(3, search.matchEnd());
         assertFalse(search.isComplete());
         memory.close();
         memory.open(Unpooled.copiedBuffer("-x", ISO_8859_1));
         assertEquals(2, search.resume(memory, 0, 2));
-        assertEquals(5, search.matched());
+        assertEquals(5, search.matchEnd());
         memory.close();
         memory.open(Unpooled.copiedBuffer("y!", ISO_8859_1));
         assertEquals(1, search.resume(memory, 0, 2));
-        assertEquals(0, search.matched());
+        assertEquals(0, search.matchEnd());
         assertEquals(
-                "\r\n--xy", delimiter.text(search.falseFrom(), search.falseTo()).toString(ISO_8859_1));
+                "\r\n--xy",
+                delimiter.text(search.failedStart(), search.failedEnd()).toString(ISO_8859_1));
         memory.close();
     }
 
@@ -377,7 +378,7 @@ class DelimiterSearchTest {
         try (Opened opened = new Opened(Unpooled.copiedBuffer("ab\n--xyz\r--xyz", ISO_8859_1))) {
             assertEquals(6, search.find(opened.memory, 0, 6));
             assertEquals(4, search.lookalike());
-            assertEquals(0, search.matched());
+            assertEquals(0, search.matchEnd());
             assertEquals(7, search.find(opened.memory, 6, 14));
             assertTrue(search.isAtLookalike());
             assertThrows(IllegalStateException.class, () -> search.find(opened.memory, 7, 14));
@@ -391,13 +392,13 @@ class DelimiterSearchTest {
     void resume_primedAndDifferent_hasNoFalseStart() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
         search.prime();
-        assertEquals(2, search.matched());
-        assertEquals(2, search.first());
+        assertEquals(2, search.matchEnd());
+        assertEquals(2, search.matchStart());
         try (Opened opened = new Opened(Unpooled.copiedBuffer("data", ISO_8859_1))) {
             assertEquals(0, search.resume(opened.memory, 0, 4));
         }
-        assertEquals(0, search.matched());
-        assertEquals(search.falseFrom(), search.falseTo());
+        assertEquals(0, search.matchEnd());
+        assertEquals(search.failedStart(), search.failedEnd());
     }
 
     @Test
@@ -437,7 +438,7 @@ class DelimiterSearchTest {
 
     /**
      * Returns the data of the body, found with the search under test. Each delimiter is replaced by a character beyond Latin-1 that
-     * encodes {@link DelimiterSearch#first()}, and {@link #LOOKALIKE} is inserted before the last byte of each lookalike.
+     * encodes {@link DelimiterSearch#matchStart()}, and {@link #LOOKALIKE} is inserted before the last byte of each lookalike.
      */
     private static String search(
             BufferKind kind, byte[] body, String boundary, boolean lf, boolean primed, boolean watch, int... cuts) {
@@ -457,24 +458,24 @@ class DelimiterSearchTest {
             try (Opened opened = new Opened(kind.of(body, at, to))) {
                 int shift = opened.memory.start() - at;
                 while (at < to) {
-                    if (search.matched() != 0) {
+                    if (search.matchEnd() != 0) {
                         at = search.resume(opened.memory, at + shift, to + shift) - shift;
-                        if (search.matched() == 0) {
+                        if (search.matchEnd() == 0) {
                             out.append(delimiter
-                                    .text(search.falseFrom(), search.falseTo())
+                                    .text(search.failedStart(), search.failedEnd())
                                     .toString(ISO_8859_1));
                         }
                     } else {
                         int start = search.find(opened.memory, at + shift, to + shift) - shift;
                         out.append(opened.bytes(at + shift, start + shift));
-                        at = start + Math.max(0, search.matched() - search.first());
+                        at = start + Math.max(0, search.matchEnd() - search.matchStart());
                     }
                     if (search.isAtLookalike()) {
                         out.append(LOOKALIKE);
                         search.watch(true);
                     }
                     if (search.isComplete()) {
-                        out.append((char) (DELIMITER + search.first()));
+                        out.append((char) (DELIMITER + search.matchStart()));
                         search.reset();
                         if (primed) {
                             search.prime();
@@ -483,8 +484,8 @@ class DelimiterSearchTest {
                 }
             }
         }
-        if (search.matched() > 0) {
-            out.append(delimiter.text(search.first(), search.matched()).toString(ISO_8859_1));
+        if (search.matchEnd() > 0) {
+            out.append(delimiter.text(search.matchStart(), search.matchEnd()).toString(ISO_8859_1));
         }
         return out.toString();
     }
@@ -527,10 +528,10 @@ class DelimiterSearchTest {
                 int to = Math.min(body.length, from + chunkSize);
                 int at = from;
                 while (at < to) {
-                    if (search.matched() != 0) {
+                    if (search.matchEnd() != 0) {
                         at = search.resume(opened.memory, at, to);
                     } else {
-                        at = search.find(opened.memory, at, to) + search.matched() - search.first();
+                        at = search.find(opened.memory, at, to) + search.matchEnd() - search.matchStart();
                     }
                     if (search.isComplete()) {
                         search.reset();

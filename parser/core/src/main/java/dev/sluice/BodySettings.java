@@ -10,10 +10,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The setters of what a body may hold and what is tolerated in it, for every builder of options. In any order; of two
- * calls of one setter the last counts. A number out of its range is an {@link IllegalArgumentException} that names the
- * setting. Limits are exact: a value of N passes, N + 1 is refused at the byte that makes it so. They are counted on bytes
- * seen, never on lengths announced, and hold for parts with and without a file name alike. Not thread-safe.
+ * The setters for limits and accepted deviations that all builders of options share. Setters may be called in any order. The last call of
+ * a setter counts. A number out of range is an {@link IllegalArgumentException} that names the setting. Not thread-safe.
+ *
+ * <p>Limits are exact: N is accepted, and N + 1 is rejected at the byte or part that exceeds the limit. Bytes are counted as they arrive;
+ * announced lengths do not matter. The limits apply to parts with and without a file name.
  *
  * @param <B> the builder
  */
@@ -27,9 +28,9 @@ public abstract class BodySettings<B extends BodySettings<B>> {
     ByteBufAllocator allocator;
 
     /**
-     * Starts from {@code options}, or from the defaults where they are null.
+     * Starts from {@code options}, or from the defaults if it is null.
      *
-     * @param scope {@link Setting.Scope#BODY}, or {@link Setting.Scope#FORM} for a builder that takes settings of a form too
+     * @param scope {@link Setting.Scope#BODY}, or {@link Setting.Scope#FORM} for a builder that accepts settings of a form too
      */
     protected BodySettings(Setting.Scope scope, @Nullable MultipartOptions options) {
         this.scope = scope;
@@ -46,23 +47,23 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         }
     }
 
-    /** {@return the options collected so far; they carry the numbers of a form too} */
+    /** {@return the options, including the settings of a form} */
     protected final MultipartOptions collected() {
         return new MultipartOptions(this);
     }
 
-    /** {@return this builder, with a number changed after a look at its range} */
+    /** Checks and sets a number. {@return this builder} */
     protected final B put(Setting setting, long value) {
         numbers[setting.ordinal()] = setting.check(value);
         return self();
     }
 
-    /** {@return this builder, with a time changed; of more than 292 years, it is 292} */
+    /** Checks and sets a time, at most 292 years. {@return this builder} */
     protected final B put(Setting setting, Duration time) {
         return put(setting, Setting.nanos(time));
     }
 
-    /** {@return this builder, with a limit turned off} */
+    /** Turns off a limit. {@return this builder} */
     protected final B off(Setting setting) {
         numbers[setting.ordinal()] = setting.off();
         return self();
@@ -74,12 +75,12 @@ public abstract class BodySettings<B extends BodySettings<B>> {
     }
 
     /**
-     * Sets what a text says, as in a configuration file: {@code 100MiB}, {@code unlimited}, {@code 5s}, {@code true}, {@code
+     * Sets a value given as text, as in a configuration file: {@code 100MiB}, {@code unlimited}, {@code 5s}, {@code true}, {@code
      * strict}.
      *
      * @return this builder
-     * @throws IllegalArgumentException if the text cannot be read or the setting belongs elsewhere; names the setting, the
-     *     text and what is expected
+     * @throws IllegalArgumentException if the text is malformed or the setting has another scope; the message has the setting, the text
+     *     and the expected form
      */
     public B set(Setting setting, String text) {
         if (setting.scope() != Setting.Scope.BODY && setting.scope() != scope) {
@@ -96,185 +97,184 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         } else if (value instanceof Duration time) {
             return put(setting, time);
         }
-        numbers[setting.ordinal()] = (long) value; // it may be off
+        numbers[setting.ordinal()] = (long) value; // unlimited values exceed the maximum of put
         return self();
     }
 
-    /** {@return this builder; {@code value} says which deviations are accepted, {@link Preset#STANDARD} by default} */
+    /** Sets the preset, by default {@link Preset#STANDARD}. {@return this builder} */
     public B preset(Preset value) {
         this.preset = Objects.requireNonNull(value, "preset");
         return self();
     }
 
     /**
-     * Sets the charset of header field values, names and file names; UTF-8 by default (RFC 7578 section 5.1). The grammar is
-     * read byte by byte, so that in charsets whose characters may end with the byte of a backslash (Shift_JIS, GBK, Big5)
-     * some quoted values are misread.
+     * Sets the charset of header values, names and file names; UTF-8 by default (RFC 7578 section 5.1). The grammar is read byte by
+     * byte. In charsets with characters that may end with the byte of a backslash (Shift_JIS, GBK, Big5), some quoted values are misread.
      *
      * @return this builder
-     * @throws IllegalArgumentException if US-ASCII bytes mean something else in {@code charset}, as in UTF-16
+     * @throws IllegalArgumentException if {@code charset} is not a superset of US-ASCII, as UTF-16
      */
     public B headerCharset(Charset charset) {
         if (!Text.keepsAscii(charset)) {
             throw new IllegalArgumentException("headerCharset is " + charset
-                    + ", which is not a superset of US-ASCII: pass UTF-8 or another one that is");
+                    + ", which is not a superset of US-ASCII: use UTF-8 or another one that is");
         }
         this.headerCharset = charset;
         return self();
     }
 
     /**
-     * {@return this builder; whether the three escapes that browsers put into names and file names ({@code %22}, {@code %0D}
-     * and {@code %0A}) are decoded: off by default, because a client that sends them literally is not told apart}
+     * Sets whether the three escapes of browsers in names and file names ({@code %22}, {@code %0D} and {@code %0A}) are decoded. Off by
+     * default, because a client may also send this text literally. {@return this builder}
      */
     public B decodePercentEscapes(boolean decode) {
         return put(Setting.DECODE_PERCENT_ESCAPES, decode ? 1 : 0);
     }
 
     /**
-     * {@return this builder; whether readers and forms undo base64 and quoted-printable: by default if {@link
-     * Preset#decodes()}. The decoder hands out what came, and an encoding that the preset refuses is refused all the same}
+     * Sets whether readers and forms decode base64 and quoted-printable; by default {@link Preset#decodes()}. {@link MultipartDecoder}
+     * always delivers the bytes as sent. An encoding that the preset rejects is still rejected. {@return this builder}
      */
     public B decodeTransferEncodings(boolean decode) {
         return put(Setting.DECODE_TRANSFER_ENCODINGS, decode ? 1 : 0);
     }
 
     /**
-     * {@return this builder; whether the pieces of a file name in RFC 2231 continuations ({@code filename*0=}) are joined
-     * where there is no other: by default if {@link Preset#decodes()}. Else they are {@link Deviation#UNREADABLE_FILENAME}}
+     * Sets whether RFC 2231 continuations of a file name ({@code filename*0=}) are joined if there is no other file name; by default {@link
+     * Preset#decodes()}. Otherwise they are {@link Deviation#UNREADABLE_FILENAME}. {@return this builder}
      */
     public B joinContinuations(boolean join) {
         return put(Setting.JOIN_CONTINUATIONS, join ? 1 : 0);
     }
 
     /**
-     * {@return this builder; whether a name or file name of RFC 2047 encoded words is decoded: by default if {@link
-     * Preset#decodes()}. Else it is the text that was sent}
+     * Sets whether names and file names in RFC 2047 encoded words are decoded; by default {@link Preset#decodes()}. Otherwise they are
+     * literal. {@return this builder}
      */
     public B decodeEncodedWords(boolean decode) {
         return put(Setting.DECODE_ENCODED_WORDS, decode ? 1 : 0);
     }
 
     /**
-     * {@return this builder; whether a {@code filename*} that can be decoded is the file name where there is a {@code filename}
-     * too: by default if {@link Preset#decodes()}. Else only where the plain one is an encoded word, or the same but for {@code ?}
-     * or {@code _} in place of what is not ASCII}
+     * Sets whether a valid {@code filename*} takes precedence over {@code filename}; by default {@link Preset#decodes()}. Otherwise it does
+     * so only if {@code filename} is an encoded word, or the same text with {@code ?} or {@code _} in place of characters outside of
+     * ASCII. {@return this builder}
      */
     public B preferExtendedFilename(boolean prefer) {
         return put(Setting.PREFER_EXTENDED_FILENAME, prefer ? 1 : 0);
     }
 
-    /** {@return this builder; buffers come from {@code value}, netty's pooled allocator by default} */
+    /** Sets the allocator of buffers, by default Netty's pooled allocator. {@return this builder} */
     public B allocator(ByteBufAllocator value) {
         this.allocator = Objects.requireNonNull(value, "allocator");
         return self();
     }
 
     /**
-     * {@return this builder; the body has at most {@code value} bytes, all of it, 0 or more; by default 64 MiB for a form,
-     * unlimited for a decoder or reader, and beyond it {@link MultipartException.Reason#BODY_TOO_LARGE} (413)}
+     * Limits the bytes of the whole body. The default is 64 MiB for a form, and unlimited for a decoder or reader. A larger body is {@link
+     * MultipartException.Reason#BODY_TOO_LARGE} (413). {@return this builder}
      */
     public B maxBodyBytes(long value) {
         return put(Setting.MAX_BODY_BYTES, value);
     }
 
-    /** {@return this builder, with {@link #maxBodyBytes} off} */
+    /** Turns off {@link #maxBodyBytes}. {@return this builder} */
     public B unlimitedBodyBytes() {
         return off(Setting.MAX_BODY_BYTES);
     }
 
     /**
-     * {@return this builder; the body of a part has at most {@code value} bytes, 0 or more; unlimited by default; beyond it
-     * {@link MultipartException.Reason#PART_TOO_LARGE} (413)}
+     * Limits the bytes of the body of a part. The default is unlimited. A larger part is {@link
+     * MultipartException.Reason#PART_TOO_LARGE} (413). {@return this builder}
      */
     public B maxPartBytes(long value) {
         return put(Setting.MAX_PART_BYTES, value);
     }
 
-    /** {@return this builder, with {@link #maxPartBytes} off} */
+    /** Turns off {@link #maxPartBytes}. {@return this builder} */
     public B unlimitedPartBytes() {
         return off(Setting.MAX_PART_BYTES);
     }
 
     /**
-     * {@return this builder; a part that is read into memory as text has at most {@code value} bytes, 0 or more; 256 KiB by
-     * default; beyond it {@link MultipartException.Reason#FIELD_TOO_LARGE} (413)}
+     * Limits the bytes of a part that is read into memory as text, by default to 256 KiB. A larger part is {@link
+     * MultipartException.Reason#FIELD_TOO_LARGE} (413). {@return this builder}
      */
     public B maxFieldBytes(long value) {
         return put(Setting.MAX_FIELD_BYTES, value);
     }
 
-    /** {@return this builder, with {@link #maxFieldBytes} off} */
+    /** Turns off {@link #maxFieldBytes}. {@return this builder} */
     public B unlimitedFieldBytes() {
         return off(Setting.MAX_FIELD_BYTES);
     }
 
     /**
-     * {@return this builder; there are at most {@code value} parts, with or without a file name, 0 or more; 1000 by default;
-     * beyond it {@link MultipartException.Reason#TOO_MANY_PARTS} (413)}
+     * Limits the number of parts, with and without a file name, by default to 1000. More are {@link
+     * MultipartException.Reason#TOO_MANY_PARTS} (413). {@return this builder}
      */
     public B maxParts(long value) {
         return put(Setting.MAX_PARTS, value);
     }
 
-    /** {@return this builder, with {@link #maxParts} off} */
+    /** Turns off {@link #maxParts}. {@return this builder} */
     public B unlimitedParts() {
         return off(Setting.MAX_PARTS);
     }
 
     /**
-     * {@return this builder; there are at most {@code value} parts with a file name, 0 or more; by default 100 for a form,
-     * unlimited for a decoder or reader, and beyond it {@link MultipartException.Reason#TOO_MANY_FILES} (413)}
+     * Limits the number of parts with a file name. The default is 100 for a form, and unlimited for a decoder or reader. More are {@link
+     * MultipartException.Reason#TOO_MANY_FILES} (413). {@return this builder}
      */
     public B maxFiles(long value) {
         return put(Setting.MAX_FILES, value);
     }
 
-    /** {@return this builder, with {@link #maxFiles} off} */
+    /** Turns off {@link #maxFiles}. {@return this builder} */
     public B unlimitedFiles() {
         return off(Setting.MAX_FILES);
     }
 
     /**
-     * {@return this builder; a part has at most {@code value} header fields, 0 or more; 32 by default; beyond it {@link
-     * MultipartException.Reason#TOO_MANY_HEADERS} (413)}
+     * Limits the number of header fields of a part, by default to 32. More are {@link MultipartException.Reason#TOO_MANY_HEADERS} (413).
+     * {@return this builder}
      */
     public B maxHeadersPerPart(int value) {
         return put(Setting.MAX_HEADERS_PER_PART, value);
     }
 
     /**
-     * {@return this builder; a header section has at most {@code value} bytes, line ends and blank line included, 0 or more; 8
-     * KiB by default; beyond it {@link MultipartException.Reason#HEADER_SECTION_TOO_LARGE} (413)}
+     * Limits the bytes of a header section, including line ends and the blank line, by default to 8 KiB. A larger section is {@link
+     * MultipartException.Reason#HEADER_SECTION_TOO_LARGE} (413). {@return this builder}
      */
     public B maxHeaderBytesPerPart(int value) {
         return put(Setting.MAX_HEADER_BYTES_PER_PART, value);
     }
 
     /**
-     * {@return this builder; all header sections together have at most {@code value} bytes, 0 or more; 256 KiB by default;
-     * beyond it {@link MultipartException.Reason#HEADERS_TOO_LARGE} (413)}
+     * Limits the bytes of all header sections together, by default to 256 KiB. More are {@link
+     * MultipartException.Reason#HEADERS_TOO_LARGE} (413). {@return this builder}
      */
     public B maxHeaderBytes(long value) {
         return put(Setting.MAX_HEADER_BYTES, value);
     }
 
-    /** {@return this builder, with {@link #maxHeaderBytes} off} */
+    /** Turns off {@link #maxHeaderBytes}. {@return this builder} */
     public B unlimitedHeaderBytes() {
         return off(Setting.MAX_HEADER_BYTES);
     }
 
     /**
-     * {@return this builder; there are at most {@code value} bytes before the first delimiter, 0 or more; 4 KiB by default;
-     * beyond it {@link MultipartException.Reason#PREAMBLE_TOO_LARGE} (413)}
+     * Limits the bytes before the first delimiter, by default to 4 KiB. More are {@link
+     * MultipartException.Reason#PREAMBLE_TOO_LARGE} (413). {@return this builder}
      */
     public B maxPreambleBytes(int value) {
         return put(Setting.MAX_PREAMBLE_BYTES, value);
     }
 
     /**
-     * {@return this builder; there are at most {@code value} bytes after the line of the close-delimiter, 0 or more; 4 KiB by
-     * default; beyond it {@link MultipartException.Reason#EPILOGUE_TOO_LARGE} (413)}
+     * Limits the bytes after the line of the close-delimiter, by default to 4 KiB. More are {@link
+     * MultipartException.Reason#EPILOGUE_TOO_LARGE} (413). {@return this builder}
      */
     public B maxEpilogueBytes(int value) {
         return put(Setting.MAX_EPILOGUE_BYTES, value);

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The boundary of a multipart body, from its {@code Content-Type} (RFC 2046 section 5.1.1). Immutable and thread-safe.
  *
- * <p>Only a {@code boundary} parameter that every reader reads alike is taken: one, with no other whose name begins so beside it,
- * not empty, at most 70 characters, not ending with a space, without blanks around {@code =}, quoted wholly or not at all.
+ * <p>A {@code boundary} parameter is accepted only if all readers agree on it: it occurs once, no other parameter has a name that begins
+ * with {@code boundary}, it is not empty, has at most 70 characters, does not end with a space, has no blanks around {@code =}, and is
+ * quoted completely or not at all. A {@link Preset} may accept more.
  */
 public final class Boundary {
     private static final String FORM_DATA = "multipart/form-data";
@@ -92,16 +93,13 @@ public final class Boundary {
         }
         Deviations deviations = check(value, parser.boundaryQuoted, preset);
         if (parser.lookalike) {
-            met(
-                    Deviation.LOOKALIKE_BOUNDARY,
-                    "the Content-Type has the word boundary where some parsers find another boundary",
-                    deviations);
+            require(Deviation.LOOKALIKE_BOUNDARY, "some parsers find another boundary in the Content-Type", deviations);
         }
         if (parser.comma) {
-            met(Deviation.COMMA_AFTER_MEDIA_TYPE, "", deviations);
+            require(Deviation.COMMA_AFTER_MEDIA_TYPE, "", deviations);
         }
         if (parser.otherCharset) {
-            met(
+            require(
                     Deviation.REQUEST_CHARSET,
                     "the Content-Type of the request has a charset other than UTF-8 and US-ASCII",
                     deviations);
@@ -110,10 +108,10 @@ public final class Boundary {
     }
 
     /**
-     * {@return a boundary for a {@code multipart/form-data} body that was not announced by a Content-Type}
+     * {@return the boundary of a {@code multipart/form-data} body if there is no Content-Type}
      *
-     * @param value 1 to 70 of RFC 2046's {@code bchars}, not ending with a space
-     * @throws IllegalArgumentException if {@code value} is anything else
+     * @param value 1 to 70 {@code bchars} of RFC 2046, not ending with a space
+     * @throws IllegalArgumentException if {@code value} is not a boundary of RFC 2046
      */
     public static Boundary of(String value) {
         try {
@@ -135,13 +133,13 @@ public final class Boundary {
         }
         Deviations deviations = new Deviations(preset, List.of());
         if (!isPlain(value, quoted)) {
-            met(
+            require(
                     Deviation.BOUNDARY_CHARACTERS,
                     "the boundary has characters outside RFC 2046 bchars, or needs quotes",
                     deviations);
         }
         if (value.length() > MAX_LENGTH) {
-            met(Deviation.LONG_BOUNDARY, "", deviations);
+            require(Deviation.LONG_BOUNDARY, "", deviations);
         }
         return deviations;
     }
@@ -159,7 +157,7 @@ public final class Boundary {
         return plain;
     }
 
-    private static void met(Deviation kind, String sentence, Deviations deviations) throws MultipartException {
+    private static void require(Deviation kind, String sentence, Deviations deviations) throws MultipartException {
         if (!deviations.accept(kind, -1, -1)) {
             throw error(kind.reason(), sentence);
         }
@@ -173,7 +171,7 @@ public final class Boundary {
         return MultipartException.because(reason).saying(message).build();
     }
 
-    /** {@return the boundary, without the dashes that the body puts before it} */
+    /** {@return the boundary, without the two dashes that precede it in the body} */
     public String value() {
         return value;
     }
@@ -188,7 +186,7 @@ public final class Boundary {
         return mediaType.equals(FORM_DATA);
     }
 
-    /** {@return what was accepted in the Content-Type and is to be reported; offset and part index are -1} */
+    /** {@return the reported deviations of the Content-Type; their offset and part index are -1} */
     public List<ReportedDeviation> deviations() {
         return deviations;
     }
@@ -215,13 +213,13 @@ public final class Boundary {
         private @Nullable String boundary;
         private boolean boundaryQuoted;
 
-        /** Whether a parameter was met whose name begins with that of the boundary, but is another one. */
+        /** Whether the name of another parameter begins with {@code boundary}. */
         private boolean almostBoundary;
 
-        /** Whether some readers find a boundary in another parameter, or another one in the boundary. */
+        /** Whether some readers find another boundary, in another parameter or within the boundary. */
         private boolean lookalike;
 
-        /** Whether some readers decode names in another charset than UTF-8. */
+        /** Whether a charset parameter makes some readers decode names in another charset than UTF-8. */
         private boolean otherCharset;
 
         private boolean comma;
@@ -294,7 +292,7 @@ public final class Boundary {
             }
         }
 
-        /** {@return whether {@code boundary} is in {@code text}, in any case} */
+        /** {@return whether {@code text} contains the word {@code boundary}, in any case} */
         private static boolean hasBoundary(String text) {
             return text.toLowerCase(Locale.ROOT).contains(BOUNDARY);
         }
@@ -303,7 +301,7 @@ public final class Boundary {
             return name.equals(CHARSET) ? !HARMLESS_CHARSETS.contains(value) : name.startsWith(CHARSET + "*");
         }
 
-        /** {@return whether {@code value} is {@code boundary}, or has it in it, with blanks and {@code =} after it} */
+        /** {@return whether {@code value} is the word {@code boundary}, or contains it with optional blanks and {@code =} after it} */
         private static boolean showsBoundary(String value) {
             String text = value.toLowerCase(Locale.ROOT);
             if (text.equals(BOUNDARY)) {
@@ -321,7 +319,7 @@ public final class Boundary {
             return false;
         }
 
-        /** Visible ASCII up to a blank or a separator, at least one character. */
+        /** {@return an unquoted value: at least one character of visible ASCII, up to a blank or separator} */
         private String run() throws MultipartException {
             int start = at;
             while (at < text.length() && isRun(text.charAt(at))) {

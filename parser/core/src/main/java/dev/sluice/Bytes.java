@@ -1,6 +1,6 @@
 package dev.sluice;
 
-/** Classes of bytes, and names compared without regard to case. */
+/** Character classes of the grammars. */
 final class Bytes {
     static final byte CR = '\r';
     static final byte LF = '\n';
@@ -28,12 +28,12 @@ final class Bytes {
         }
     }
 
-    /** {@return whether {@code byte} may stand in an HTTP token, such as a field name} */
+    /** {@return whether {@code b} may occur in an HTTP token, such as a field name} */
     static boolean isToken(byte b) {
         return (CLASSES[b & 0xFF] & TOKEN) != 0;
     }
 
-    /** {@return whether {@code byte} may stand unescaped in an RFC 8187 extended value} */
+    /** {@return whether {@code b} may occur unescaped in an RFC 8187 extended value} */
     static boolean isAttribute(byte b) {
         return (CLASSES[b & 0xFF] & ATTRIBUTE) != 0;
     }
@@ -60,7 +60,7 @@ final class Bytes {
         return b == CR || b == LF;
     }
 
-    /** A fold's line end counts as blank: a value may begin or end with one. */
+    /** {@return whether {@code b} is a blank or a line end, which in a value is part of a fold} */
     static boolean isSpace(byte b) {
         return isBlank(b) || isLineEnd(b);
     }
@@ -74,7 +74,7 @@ final class Bytes {
         return Character.digit(high, 16) << 4 | Character.digit(low, 16);
     }
 
-    /** {@return {@code byte} for a message: itself where printable, else as hexadecimal escape} */
+    /** {@return {@code b} for a message: as a character if it is printable, otherwise in hexadecimal} */
     static String show(byte b) {
         return b > ' ' && b < 0x7F ? "'" + (char) b + "'" : String.format("0x%02X", b & 0xFF);
     }

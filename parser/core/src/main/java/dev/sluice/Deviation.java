@@ -7,10 +7,10 @@ import static dev.sluice.Deviation.Verdict.REPORTED;
 import dev.sluice.MultipartException.Reason;
 
 /**
- * A way in which a body departs from what RFC 2046, RFC 7578 and every mainstream client agree on.
+ * A difference between a body and the form on which RFC 2046, RFC 7578 and all mainstream clients agree.
  *
- * <p>What happens to each is decided by a {@link Preset}: it is accepted, accepted and reported through
- * {@link MultipartDecoder#deviations()}, or refused with the {@link MultipartException.Reason} named here.
+ * <p>A {@link Preset} decides for each deviation whether it is accepted, accepted and reported by {@link MultipartDecoder#deviations()},
+ * or rejected with the {@link MultipartException.Reason} given here.
  */
 public enum Deviation {
     /** A boundary with visible ASCII outside RFC 2046 {@code bchars}, quoted or not, such as {@code *****} (Android), or one that needs quotes. */
@@ -23,106 +23,106 @@ public enum Deviation {
      * backslash in another quoted parameter.
      */
     LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
-    /** A comma for the semicolon behind the media type, as in an example of RFC 1867. */
+    /** A comma in place of the semicolon after the media type, as in an example of RFC 1867. */
     COMMA_AFTER_MEDIA_TYPE(Reason.MISSING_BOUNDARY, REFUSED, REFUSED, REPORTED),
     /**
-     * A {@code charset} of the request's {@code Content-Type} other than UTF-8 and US-ASCII. RFC 7578 has no such parameter: it is never
-     * used, but some readers decode names by it.
+     * A {@code charset} in the {@code Content-Type} of the request other than UTF-8 and US-ASCII. RFC 7578 has no such parameter. It is
+     * ignored, but some readers decode names with it.
      */
     REQUEST_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** Bytes other than one CRLF before the first delimiter. */
     PREAMBLE(Reason.PREAMBLE, REFUSED, REPORTED, ACCEPTED),
     /** Bytes other than one CRLF after the close-delimiter. */
     EPILOGUE(Reason.EPILOGUE, REFUSED, REPORTED, ACCEPTED),
-    /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes); some readers see no delimiter there. */
+    /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes). Some readers do not accept such a delimiter. */
     TRANSPORT_PADDING(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * The boundary with its two dashes behind a CR or LF alone, in a part's body or the preamble: data here, a delimiter for
-     * some readers. Behind an LF it is one where {@link #BARE_LF} is accepted.
+     * The boundary with its two dashes after a CR or LF alone, in the body of a part or the preamble. It is data, but a delimiter for
+     * some readers. After an LF it is a delimiter if {@link #BARE_LF} is accepted.
      */
     LOOKALIKE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
-    /** A line of a header section that begins as a delimiter does: a header field, if it is one. */
+    /** A line of a header section that begins like a delimiter. It is read as a header field. */
     DELIMITER_IN_HEADER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, REPORTED),
-    /** A part without a line end between its header section and the delimiter behind it: an empty body. */
+    /** A part without a line end between its header section and the next delimiter. Its body is empty. */
     SHARED_LINE_END(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
-    /** A delimiter followed by something else than transport padding, CRLF or {@code --}: taken as data, or as preamble text. */
+    /** A delimiter followed by something other than transport padding, CRLF or {@code --}. It is data, or part of the preamble. */
     FALSE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
-    /** A close-delimiter followed by something else than padding, CRLF or the end: what follows is epilogue. */
+    /** A close-delimiter followed by something other than padding, CRLF or the end. The rest is epilogue. */
     TEXT_AFTER_CLOSE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
-    /** A preamble followed at once by the close-delimiter, so that nothing was a part. */
+    /** A preamble directly followed by the close-delimiter: the body has no part. */
     CLOSE_DELIMITER_AFTER_PREAMBLE(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
-    /** LF without CR as the line end after a delimiter; before one it is data where it is not accepted. */
+    /** LF without CR as the line end after a delimiter. Before a delimiter it is data if it is not accepted. */
     BARE_LF(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, REPORTED),
     /** LF without CR as a line end in a header section. */
     BARE_LF_IN_HEADER(Reason.MALFORMED_HEADER, REFUSED, REFUSED, REPORTED),
     /** A header field continued on the next line (RFC 5322 section 2.2.3); each fold is read as one space. */
     FOLDED_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
-    /** Control characters but NUL, CR and LF in a quoted value of a {@code Content-Disposition}, as browsers send them. */
+    /** Control characters other than NUL, CR and LF in a quoted value of a {@code Content-Disposition}. Browsers send them. */
     CONTROL_IN_DISPOSITION(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
-    /** A {@code Content-Length} of a part that is no number, stands twice, or is not the size of the body as it came. Never used. */
+    /** A {@code Content-Length} of a part that is not a number, occurs twice, or differs from the size of the body. It is ignored. */
     PART_CONTENT_LENGTH(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
     TRANSFER_ENCODING(Reason.UNSUPPORTED_TRANSFER_ENCODING, REFUSED, REPORTED, ACCEPTED),
-    /** Bytes in a header field value that are not valid in the header charset: read as U+FFFD. */
+    /** Bytes in a header value that are malformed in the header charset. They are read as U+FFFD. */
     UNDECODABLE_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /** A disposition type other than {@code form-data} in a form-data body, such as {@code attachment}. */
     DISPOSITION_TYPE(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
-    /** Malformed {@code Content-Disposition} parameters that still have one reading only. */
+    /** Malformed {@code Content-Disposition} parameters that are not ambiguous. */
     DISPOSITION_SYNTAX(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /**
-     * A {@code Content-Disposition} parameter that readers take apart otherwise: an unquoted value that is no token, an unknown
-     * parameter without a value, or an empty one.
+     * A {@code Content-Disposition} parameter that other readers split differently: an unquoted value that is not a token, an unknown
+     * parameter without a value, or an empty parameter.
      */
     LOOSE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
-    /** An unknown {@code Content-Disposition} parameter that occurs twice, in any case: some readers then find no name at all. */
+    /** An unknown {@code Content-Disposition} parameter that occurs twice, in any case. Some readers then find no name. */
     REPEATED_PARAMETER(Reason.DUPLICATE_PARAMETER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * An unknown {@code Content-Disposition} parameter that some readers take for the name or file name: one with {@code *} in its
-     * name, such as {@code filename*x}, or one that ends in {@code name} or {@code filename} after a character that is not a letter,
-     * such as {@code x-filename}.
+     * An unknown {@code Content-Disposition} parameter that some readers take for the name or file name. Its name contains {@code *}, as
+     * in {@code filename*x}, or ends with {@code name} or {@code filename} after a character that is not a letter, as in {@code
+     * x-filename}.
      */
     LOOKALIKE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** A name or file name that begins with the byte order mark of UTF-8, which some readers remove. */
     BYTE_ORDER_MARK(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Two backslashes in a quoted value, read as one. */
     ESCAPED_BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
-    /** Another backslash in a quoted value: before a quote it escapes it, else it is itself. */
+    /** Another backslash in a quoted value. Before a quote it is an escape, otherwise it is literal. */
     BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, ACCEPTED, ACCEPTED),
-    /** A name or file name of RFC 2047 encoded words: itself, or decoded where {@link MultipartOptions#decodeEncodedWords()}. */
+    /** A name or file name in RFC 2047 encoded words. Literal unless {@link MultipartOptions#decodeEncodedWords()} is set. */
     ENCODED_WORD(Reason.MALFORMED_CONTENT_DISPOSITION, ACCEPTED, ACCEPTED, REPORTED),
-    /** No {@code name}, but a {@code name*} that can be decoded, which is taken. */
+    /** No {@code name}, but a {@code name*} that can be decoded and is used instead. */
     EXTENDED_NAME(Reason.MISSING_NAME, REFUSED, REFUSED, REPORTED),
-    /** Only {@code filename*} (RFC 8187), which RFC 7578 section 4.2 forbids: decoded. */
+    /** Only {@code filename*} (RFC 8187), which RFC 7578 section 4.2 forbids. It is decoded. */
     EXTENDED_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** {@code filename} and {@code filename*} with the same value. */
     TWO_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, ACCEPTED, REPORTED, REPORTED),
     /**
-     * {@code filename} and {@code filename*} with different values: the plain one wins, unless {@link
-     * MultipartOptions#preferExtendedFilename()}, or it is but a lossy form of the other.
+     * {@code filename} and {@code filename*} with different values. {@code filename} is used unless {@link
+     * MultipartOptions#preferExtendedFilename()} is set, or it is a lossy form of {@code filename*}.
      */
     CONFLICTING_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
-    /** A {@code filename*} that cannot be decoded beside another file name, or another extended parameter ({@code name*}): ignored. */
+    /** A {@code filename*} that cannot be decoded next to another file name, or another extended parameter ({@code name*}). Ignored. */
     UNUSABLE_EXTENDED_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /**
-     * RFC 2231 continuations ({@code filename*0=}): ignored beside another file name, else joined where {@link
-     * MultipartOptions#joinContinuations()}.
+     * RFC 2231 continuations ({@code filename*0=}). Ignored next to another file name, otherwise joined if {@link
+     * MultipartOptions#joinContinuations()} is set.
      */
     PARAMETER_CONTINUATION(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /**
-     * The only file name is one that cannot be read: a {@code filename*} that cannot be decoded, taken literally, or
-     * continuations that are not joined, without which there is none. Others see a file there.
+     * The only file name cannot be decoded: a malformed {@code filename*}, which is used literally, or continuations that are not joined,
+     * so that the part has no file name. Other readers find a file.
      */
     UNREADABLE_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
-    /** A {@code multipart/*} body inside a form-data part: handed out as one opaque part. */
+    /** A multipart body inside of a form-data part. It is delivered as one part. */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /** Two {@code charset} parameters in the {@code Content-Type} of a part, {@code charset*}, or a blank before its {@code =}. */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
-    /** A charset in which ASCII is not itself (UTF-16, EBCDIC), of a field; in {@code _charset_} it is ignored. */
+    /** A charset of a field that is not a superset of US-ASCII (UTF-16, EBCDIC). In {@code _charset_} it is ignored. */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
-    /** A {@code charset} of a field that the platform does not know: UTF-8 is used instead. */
+    /** A {@code charset} of a field that the platform does not support. UTF-8 is used instead. */
     UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);
 
-    /** What a preset makes of a deviation: each has those of STRICT, STANDARD and COMPATIBLE. */
+    /** The decision of a preset on a deviation. */
     enum Verdict {
         REFUSED,
         REPORTED,
@@ -141,7 +141,7 @@ public enum Deviation {
         this.compatible = compatible;
     }
 
-    /** {@return the reason of the {@link MultipartException} where this deviation is refused} */
+    /** {@return the reason of the {@link MultipartException} if this deviation is rejected} */
     public Reason reason() {
         return reason;
     }

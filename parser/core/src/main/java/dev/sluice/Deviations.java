@@ -3,7 +3,10 @@ package dev.sluice;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What was accepted and is to be reported: one kind once per part, a bounded list of them, and a count of all. */
+/**
+ * The accepted deviations of one body that the preset reports. Each kind is reported once per part. The number of deviations is not
+ * limited, the list is.
+ */
 final class Deviations {
     private static final int MAX_REPORTED = 100;
 
@@ -11,10 +14,12 @@ final class Deviations {
     final List<ReportedDeviation> reported = new ArrayList<>(0);
     long count;
 
-    /** Kinds met outside of any part, and in part {@link #part}, one bit each. */
+    /** The kinds found outside of parts, one bit each. */
     long outside;
 
+    /** The kinds found in part {@link #part}, one bit each. */
     long inside;
+
     int part = -1;
 
     Deviations(Preset preset, List<ReportedDeviation> ofContentType) {
@@ -23,7 +28,7 @@ final class Deviations {
         this.count = ofContentType.size();
     }
 
-    /** {@return whether the deviation is accepted; it has then been reported, where that is asked for} */
+    /** Reports the deviation if the preset says so. {@return whether it is accepted} */
     boolean accept(Deviation kind, int partIndex, long offset) {
         if (preset.reports(kind) && isNew(kind, partIndex)) {
             count++;
@@ -34,10 +39,10 @@ final class Deviations {
         return preset.accepts(kind);
     }
 
-    /** Throws the refusal of the deviation unless it is accepted. */
-    void require(Deviation kind, int partIndex, long offset, String detail) throws Refusal {
+    /** Reports the deviation if it is accepted, and rejects the body otherwise. */
+    void require(Deviation kind, int partIndex, long offset, String detail) throws Rejection {
         if (!accept(kind, partIndex, offset)) {
-            throw new Refusal(kind.reason(), offset, detail);
+            throw new Rejection(kind.reason(), offset, detail);
         }
     }
 

@@ -16,7 +16,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a {@code Content-Disposition} value byte by byte, once, from left to right, without making strings.
+ * A parser of {@code Content-Disposition} values. It reads each byte once, from left to right, and creates no strings for the known
+ * parameters.
  *
  * <pre>
  * value     = type *( OWS ";" OWS [ parameter ] )
@@ -25,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  * quoted    = DQUOTE *( "\" DQUOTE / "\" "\" / any byte but DQUOTE ) DQUOTE
  * </pre>
  *
- * <p>The grammar of RFC 6266 section 4.1, with the backslash as browsers send it: an escape before {@code "} and {@code \}
- * only. With {@link Deviation#DISPOSITION_SYNTAX} accepted, blanks may surround {@code =}, a run may hold blanks, and a quoted
- * value ends at the first quote that is followed by {@code ;} or the end; where there is none, at the last such quote that was
- * escaped, whose backslash is data then.
+ * <p>This is the grammar of RFC 6266 section 4.1, but a backslash is an escape only before {@code "} and {@code \}, because browsers
+ * send it unescaped elsewhere. If {@link Deviation#DISPOSITION_SYNTAX} is accepted, blanks may surround {@code =} and a run may contain
+ * blanks. A quoted value then ends at the first quote that is followed by {@code ;} or the end. If there is no such quote, it ends at the
+ * last escaped quote of this kind, and the backslash before it is data.
  *
- * <p>One instance is reused for all parts; positions are indexes in the array last parsed.
+ * <p>One instance is used for all parts. Positions are indices in the array that was parsed last.
  */
 final class DispositionParser {
     private static final int ABSENT = -1;
@@ -38,7 +39,7 @@ final class DispositionParser {
     private static final Map<Deviation, String> DETAILS = Map.ofEntries(
             entry(Deviation.DISPOSITION_TYPE, "the disposition type is not form-data"),
             entry(Deviation.DISPOSITION_SYNTAX, "parameters are malformed"),
-            entry(Deviation.LOOSE_PARAMETER, "a parameter is one that other parsers read differently"),
+            entry(Deviation.LOOSE_PARAMETER, "other parsers read a parameter differently"),
             entry(Deviation.REPEATED_PARAMETER, "a parameter occurs twice"),
             entry(Deviation.LOOKALIKE_PARAMETER, "some parsers take a parameter for the name or file name"),
             entry(Deviation.BYTE_ORDER_MARK, "a name begins with a byte order mark"),
@@ -60,7 +61,7 @@ final class DispositionParser {
     private int at;
     private int end;
 
-    /** The value of the parameter just read. */
+    /** Start of the value of the current parameter. */
     private int valueStart;
 
     private int valueEnd;
@@ -70,22 +71,23 @@ final class DispositionParser {
     final Parameter extendedName = new Parameter();
     final Parameter filename = new Parameter();
     final Parameter extendedFilename = new Parameter();
-    /** The first of several, as the next one. */
+    /** The first of the continuations {@code name*0}, {@code name*1}, ... */
     final Parameter nameContinuation = new Parameter();
 
+    /** The first of the continuations {@code filename*0}, {@code filename*1}, ... */
     final Parameter continuation = new Parameter();
 
-    /** Those of {@code filename*0}, {@code filename*1}, ..., in the order in which they came. */
+    /** The continuations {@code filename*0}, {@code filename*1}, ... in the order in which they were sent. */
     final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
 
-    /** The names of the parameters without a meaning, in lower case. */
+    /** The names of unknown parameters, in lower case. */
     private final Set<String> unknown = new HashSet<>(0);
 
-    /** The first of each kind of what has one reading here, and may be refused or reported. */
-    final List<PartNames.Oddity> noted = new ArrayList<>(0);
+    /** The deviations found by the grammar, one of each kind. */
+    final List<PartNames.FoundDeviation> found = new ArrayList<>(0);
 
-    /** The kinds of those, one bit each. */
-    private long notedKinds;
+    /** The kinds of {@link #found}, one bit each. */
+    private long foundKinds;
 
     private long steps;
 
@@ -94,27 +96,27 @@ final class DispositionParser {
         this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
     }
 
-    /** Forgets the parameters of the part before. */
+    /** Removes the parameters of the previous part. */
     void clear() {
         name.at = filename.at = ABSENT;
         extendedName.at = nameContinuation.at = extendedFilename.at = continuation.at = ABSENT;
     }
 
-    /** Parses the value of a part whose parameters are {@linkplain #clear() cleared}. */
-    void parse(byte[] array, int from, int to) throws Refusal {
+    /** Parses {@code array[from..to)}. {@link #clear()} must have been called. */
+    void parse(byte[] array, int from, int to) throws Rejection {
         bytes = array;
         at = from;
         end = to;
         pieces.clear();
         unknown.clear();
-        noted.clear();
-        notedKinds = 0;
+        found.clear();
+        foundKinds = 0;
         skipToken();
         if (at == from) {
             throw malformed("a disposition type is expected");
         }
         if (!Keyword.FORM_DATA.is(bytes, from, at)) {
-            note(Deviation.DISPOSITION_TYPE, from);
+            addDeviation(Deviation.DISPOSITION_TYPE, from);
         }
         for (; ; ) {
             skipBlanks();
@@ -127,21 +129,21 @@ final class DispositionParser {
             at++;
             skipBlanks();
             if (at < end && bytes[at] == ';') {
-                note(Deviation.LOOSE_PARAMETER, at);
+                addDeviation(Deviation.LOOSE_PARAMETER, at);
             } else if (at < end) {
                 parameter();
             }
         }
     }
 
-    /** Takes over what {@code usual} found in {@code array}: the same as {@link #parse} would. */
-    void take(byte[] array, UsualSection usual) {
+    /** Sets the parameters from the positions in a section of the common form. The result is the same as of {@link #parse}. */
+    void set(byte[] array, CommonHeaders common) {
         bytes = array;
-        name.set(usual.nameStart, usual.nameStart, usual.nameEnd, false);
-        filename.set(usual.filenameStart, usual.filenameStart, usual.filenameEnd, false);
+        name.set(common.nameStart, common.nameStart, common.nameEnd, false);
+        filename.set(common.filenameStart, common.filenameStart, common.filenameEnd, false);
     }
 
-    private void parameter() throws Refusal {
+    private void parameter() throws Rejection {
         int start = at;
         skipToken();
         int afterName = at;
@@ -158,22 +160,22 @@ final class DispositionParser {
             if (hasNoValue && known != null) {
                 throw malformed("a parameter has no value");
             } else if (hasNoValue) {
-                note(Deviation.LOOSE_PARAMETER, at);
+                addDeviation(Deviation.LOOSE_PARAMETER, at);
             }
-            return; // else what follows is no parameter
+            return; // the caller rejects what follows
         }
-        if (known != null && known.isThere() && known != continuation && known != nameContinuation) {
-            throw new Refusal(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice");
+        if (known != null && known.isPresent() && known != continuation && known != nameContinuation) {
+            throw new Rejection(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice");
         }
         if (known == null) {
             unknownParameter(start, afterName);
         }
         if (at > afterName) {
-            note(Deviation.DISPOSITION_SYNTAX, at);
+            addDeviation(Deviation.DISPOSITION_SYNTAX, at);
         }
         at++;
         if (lenient && at < end && Bytes.isBlank(bytes[at])) {
-            note(Deviation.DISPOSITION_SYNTAX, at);
+            addDeviation(Deviation.DISPOSITION_SYNTAX, at);
             skipBlanks();
         }
         if (known == name || known == filename) {
@@ -188,20 +190,20 @@ final class DispositionParser {
             byte[] value = raw(valueStart, valueEnd, escaped);
             pieces.add(ExtendedValue.Piece.of(bytes, start + "filename*".length(), afterName, value));
         }
-        if (known != null && !known.isThere()) {
+        if (known != null && !known.isPresent()) {
             known.set(start, valueStart, valueEnd, escaped);
         }
     }
 
-    /** Notes what other readers make of a parameter that has no meaning. */
-    private void unknownParameter(int from, int to) throws Refusal {
+    /** Reports an unknown parameter that other readers may misread. */
+    private void unknownParameter(int from, int to) throws Rejection {
         steps += to - from;
         String lowerCase = new String(bytes, from, to - from, StandardCharsets.US_ASCII).toLowerCase(Locale.ROOT);
         if (!unknown.add(lowerCase)) {
-            note(Deviation.REPEATED_PARAMETER, from);
+            addDeviation(Deviation.REPEATED_PARAMETER, from);
         }
         if (lowerCase.indexOf('*') >= 0 || endsAsWord(lowerCase, "name") || endsAsWord(lowerCase, "filename")) {
-            note(Deviation.LOOKALIKE_PARAMETER, from);
+            addDeviation(Deviation.LOOKALIKE_PARAMETER, from);
         }
     }
 
@@ -211,33 +213,34 @@ final class DispositionParser {
         return before >= 0 && text.endsWith(word) && (text.charAt(before) < 'a' || text.charAt(before) > 'z');
     }
 
-    private void byteOrderMark(int from) throws Refusal {
+    private void byteOrderMark(int from) throws Rejection {
         if (from + 2 < end
                 && bytes[from] == (byte) 0xEF
                 && bytes[from + 1] == (byte) 0xBB
                 && bytes[from + 2] == (byte) 0xBF) {
-            note(Deviation.BYTE_ORDER_MARK, from);
+            addDeviation(Deviation.BYTE_ORDER_MARK, from);
         }
     }
 
-    private void note(Deviation kind, int position) throws Refusal {
+    private void addDeviation(Deviation kind, int position) throws Rejection {
         long bit = 1L << kind.ordinal();
-        if ((notedKinds & bit) == 0) {
-            notedKinds |= bit;
-            int place = kind == Deviation.DISPOSITION_SYNTAX ? 0 : noted.size(); // of two at one byte it is the first
-            noted.add(place, new PartNames.Oddity(position, kind, false));
+        if ((foundKinds & bit) == 0) {
+            foundKinds |= bit;
+            int place =
+                    kind == Deviation.DISPOSITION_SYNTAX ? 0 : found.size(); // the first of two deviations at one byte
+            found.add(place, new PartNames.FoundDeviation(position, kind, false));
         }
         if (!preset.accepts(kind)) {
-            throw new Refusal(kind.reason(), position, detail(kind));
+            throw new Rejection(kind.reason(), position, detail(kind));
         }
     }
 
-    /** {@return what is wrong with a disposition that has a deviation} */
+    /** {@return the message for a disposition with this deviation} */
     static String detail(Deviation kind) {
         return Objects.requireNonNull(DETAILS.get(kind));
     }
 
-    /** {@return the parameter of that name, or null where it does not matter} */
+    /** {@return the parameter with this name, or null if it is unknown} */
     private @Nullable Parameter known(int from, int to) {
         int first = bytes[from] | 0x20;
         if (first == 'n' && Keyword.NAME.startsAt(bytes, from, to)) {
@@ -249,7 +252,7 @@ final class DispositionParser {
         return null;
     }
 
-    /** What stands behind the name: nothing, {@code *}, or {@code *} and a number that {@code *} may follow. */
+    /** {@return the parameter for the rest of the name: nothing, {@code *}, or {@code *} and a number, possibly with another {@code *}} */
     private @Nullable Parameter known(int from, int to, Parameter plain, Parameter extended, Parameter continued) {
         if (from == to) {
             return plain;
@@ -269,7 +272,7 @@ final class DispositionParser {
         return digits > from + 1 ? continued : null;
     }
 
-    private void run() throws Refusal {
+    private void run() throws Rejection {
         valueStart = at;
         escaped = false;
         word();
@@ -281,16 +284,16 @@ final class DispositionParser {
             if (at == end || !isRun(bytes[at])) {
                 return;
             }
-            note(Deviation.DISPOSITION_SYNTAX, at); // one more word of a value with blanks
+            addDeviation(Deviation.DISPOSITION_SYNTAX, at); // the value continues after blanks
             word();
         }
     }
 
-    private void word() throws Refusal {
+    private void word() throws Rejection {
         int from = at;
         for (; at < end && isRun(bytes[at]); at++) {
             if (!Bytes.isToken(bytes[at])) {
-                note(Deviation.LOOSE_PARAMETER, at);
+                addDeviation(Deviation.LOOSE_PARAMETER, at);
             }
         }
         steps += at - from + 1;
@@ -301,7 +304,7 @@ final class DispositionParser {
         return b != ' ' && b != '\t' && b != '"' && b != ';' && !Bytes.isControl(b);
     }
 
-    private void quotedValue() throws Refusal {
+    private void quotedValue() throws Rejection {
         valueStart = ++at;
         escaped = false;
         int junkAt = ABSENT;
@@ -314,7 +317,7 @@ final class DispositionParser {
                 at = junkAt == ABSENT ? end : junkAt;
                 throw malformed("the quoted value does not end");
             }
-            if (junkAt != ABSENT && bytes[at - 1] == '=') { // looks like another parameter: two readings
+            if (junkAt != ABSENT && bytes[at - 1] == '=') { // resembles another parameter: ambiguous
                 at = junkAt;
                 throw malformed("there is text other than a semicolon after a quoted value");
             }
@@ -323,36 +326,38 @@ final class DispositionParser {
             skipBlanks();
             if (!lenient || at == end || bytes[at] == ';') {
                 if (junkAt != ABSENT) {
-                    note(Deviation.DISPOSITION_SYNTAX, junkAt);
+                    addDeviation(Deviation.DISPOSITION_SYNTAX, junkAt);
                 }
                 at = afterQuote;
                 return;
             }
-            junkAt = junkAt == ABSENT ? at : junkAt; // a quote inside the value: it ends at a later one
+            junkAt = junkAt == ABSENT ? at : junkAt; // a quote inside of the value, which ends at a later one
             at = afterQuote;
         }
     }
 
-    private void upToQuote() throws Refusal {
+    private void upToQuote() throws Rejection {
         int from = at;
         for (; at < end && bytes[at] != '"'; at++) {
             byte b = bytes[at];
             if (b == '\\') {
                 byte next = at + 1 < end ? bytes[at + 1] : 0;
-                note(next == '\\' ? Deviation.ESCAPED_BACKSLASH : Deviation.BACKSLASH, at);
+                addDeviation(next == '\\' ? Deviation.ESCAPED_BACKSLASH : Deviation.BACKSLASH, at);
                 if (next == '"' || next == '\\') {
                     escaped = true;
                     at++;
                 }
             } else if (Bytes.isControl(b)) {
-                note(Deviation.CONTROL_IN_DISPOSITION, at);
+                addDeviation(Deviation.CONTROL_IN_DISPOSITION, at);
             }
         }
         steps += at - from + 1;
     }
 
-    /** Ends a value all of whose quotes are escaped at the last one that blanks and a semicolon or the end follow. */
-    private boolean endAtEscapedQuote() throws Refusal {
+    /**
+     * Ends a value without an unescaped quote at its last escaped one that is followed by a semicolon or the end, and optional blanks.
+     */
+    private boolean endAtEscapedQuote() throws Rejection {
         boolean isEnd = true;
         int i = end;
         while (--i >= valueStart && !(isEnd && bytes[i] == '"')) {
@@ -364,14 +369,14 @@ final class DispositionParser {
         }
         valueEnd = i;
         at = i + 1;
-        note(Deviation.DISPOSITION_SYNTAX, i - 1);
+        addDeviation(Deviation.DISPOSITION_SYNTAX, i - 1);
         return true;
     }
 
-    private Refusal malformed(String detail) {
+    private Rejection malformed(String detail) {
         boolean control = at < end && Bytes.isControl(bytes[at]);
         Reason reason = control ? Reason.MALFORMED_HEADER : Reason.MALFORMED_CONTENT_DISPOSITION;
-        return new Refusal(reason, at, detail);
+        return new Rejection(reason, at, detail);
     }
 
     private void skipToken() {
@@ -390,14 +395,14 @@ final class DispositionParser {
         steps += at - from + 1;
     }
 
-    /** Bytes looked at so far, each as often as it was, and decisions. */
+    /** {@return the number of bytes read, each as often as it was read, and of decisions} */
     long steps() {
         return steps;
     }
 
-    /** One of those that matter. */
+    /** A known parameter. */
     final class Parameter {
-        /** Where its name starts; {@link #ABSENT} where there is none. */
+        /** The start of its name; {@link #ABSENT} if the parameter is missing. */
         int at = ABSENT;
 
         private int from;
@@ -411,28 +416,28 @@ final class DispositionParser {
             hasEscapes = escapes;
         }
 
-        boolean isThere() {
+        boolean isPresent() {
             return at != ABSENT;
         }
 
-        /** {@return the value, its escapes undone} */
+        /** {@return the value without escapes} */
         String text(Charset charset) {
             return hasEscapes ? new String(raw(from, to, true), charset) : new String(bytes, from, to - from, charset);
         }
 
-        /** {@return the value decoded (RFC 8187), or null where there is none, or it is broken or of an unknown charset} */
+        /** {@return the decoded value (RFC 8187); null if it is missing or malformed, or its charset is unknown} */
         @Nullable
         String decoded() {
-            return isThere() ? ExtendedValue.decode(bytes, from, to) : null;
+            return isPresent() ? ExtendedValue.decode(bytes, from, to) : null;
         }
 
-        /** {@return what the RFC 2047 encoded words say that the value consists of, or null where it does not} */
+        /** {@return the decoded value if it consists of RFC 2047 encoded words; null otherwise} */
         @Nullable
         String words(Charset charset) {
-            return isThere() && from < to && bytes[from] == '=' ? EncodedWords.in(text(charset)) : null;
+            return isPresent() && from < to && bytes[from] == '=' ? EncodedWords.in(text(charset)) : null;
         }
 
-        /** {@return whether it is an RFC 2047 encoded word, which says nothing as it stands} */
+        /** {@return whether the value has the form of an RFC 2047 encoded word} */
         boolean isEncodedWord() {
             return to - from >= 4
                     && bytes[from] == '='

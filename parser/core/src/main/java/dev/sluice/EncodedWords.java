@@ -4,11 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/** A text that consists of RFC 2047 encoded words, {@code =?utf-8?B?w7w=?=}, with blanks between them. */
+/** A decoder of texts that consist of RFC 2047 encoded words such as {@code =?utf-8?B?w7w=?=}, separated by blanks. */
 final class EncodedWords {
     private EncodedWords() {}
 
-    /** {@return what the words of {@code text} say, or null where it has none, or anything else, or one that cannot be decoded} */
+    /** {@return the decoded words of {@code text}; null if it contains anything else or a word that cannot be decoded} */
     static @Nullable String in(String text) {
         StringBuilder decoded = new StringBuilder();
         int at = 0;
@@ -53,7 +53,7 @@ final class EncodedWords {
     }
 
     private static byte @Nullable [] quotedPrintable(String text) {
-        byte[] bytes = text.replace("_", "=20").getBytes(StandardCharsets.US_ASCII); // what is not ASCII becomes a ?
+        byte[] bytes = text.replace("_", "=20").getBytes(StandardCharsets.US_ASCII); // other characters become "?"
         return ExtendedValue.unescape('=', bytes, 0, bytes.length, b -> b > ' ' && b < 0x7F && b != '?');
     }
 }

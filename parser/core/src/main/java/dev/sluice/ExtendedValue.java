@@ -11,11 +11,11 @@ import java.util.Locale;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** Extended parameter values: RFC 8187 ({@code UTF-8''a%20b}) and the continuations of RFC 2231 section 3. */
+/** A decoder of extended parameter values: RFC 8187 ({@code UTF-8''a%20b}) and the continuations of RFC 2231 section 3. */
 final class ExtendedValue {
     private ExtendedValue() {}
 
-    /** {@return the text of {@code charset'language'value}, or null where an escape is broken or the charset unknown} */
+    /** {@return the text of {@code charset'language'value}; null if an escape is malformed or the charset is unknown} */
     static @Nullable String decode(byte[] bytes, int from, int to) {
         int value = afterLanguage(bytes, from, to);
         if (value < 0) {
@@ -24,7 +24,7 @@ final class ExtendedValue {
         return text(percentDecode(bytes, value, to), charset(bytes, from, to));
     }
 
-    /** {@return the text, or null where there are no bytes, the charset is unknown, or it does not fit them} */
+    /** {@return the text; null if {@code raw} or the charset is null, or the bytes are malformed in the charset} */
     static @Nullable String text(byte @Nullable [] raw, @Nullable Charset charset) {
         return charset == null || raw == null || Text.malformedAt(raw, 0, raw.length, charset) >= 0
                 ? null
@@ -35,7 +35,7 @@ final class ExtendedValue {
         return charset(new String(bytes, from, quote(bytes, from, to) - from, StandardCharsets.US_ASCII));
     }
 
-    /** {@return one of the two charsets that may be named in a value, or null} */
+    /** {@return one of the two charsets that are allowed in a value, or null} */
     static @Nullable Charset charset(String name) {
         return switch (name.toUpperCase(Locale.ROOT)) {
             case "UTF-8" -> StandardCharsets.UTF_8;
@@ -63,8 +63,8 @@ final class ExtendedValue {
     }
 
     /**
-     * {@return the bytes that the literal ones are, and that {@code escape} with two hexadecimal digits stands for; null where one is
-     * neither}
+     * {@return the bytes with each escape ({@code escape} and two hexadecimal digits) decoded; null if a byte is neither literal nor
+     * part of an escape}
      */
     static byte @Nullable [] unescape(char escape, byte[] bytes, int from, int to, IntPredicate literal) {
         ByteArrayOutputStream decoded = new ByteArrayOutputStream(to - from);
@@ -82,19 +82,19 @@ final class ExtendedValue {
         return decoded.toByteArray();
     }
 
-    /** One of the values that are one together; its number is -1 where it is too long or not written as numbers are. */
+    /** One of several continuations that form a value. Its number is -1 if it has a leading zero or more than three digits. */
     record Piece(int number, boolean extended, byte[] value) {
-        /** {@return the piece whose number is {@code bytes[from..to)}, with {@code *} behind it where it is extended} */
+        /** {@return the piece whose number is {@code bytes[from..to)}; a {@code *} after the number means that the piece is extended} */
         static Piece of(byte[] bytes, int from, int to, byte[] value) {
             boolean extended = bytes[to - 1] == '*';
             int length = (extended ? to - 1 : to) - from;
-            boolean broken = length > 3 || length > 1 && bytes[from] == '0';
-            String digits = broken ? "-1" : new String(bytes, from, length, StandardCharsets.US_ASCII);
+            boolean malformed = length > 3 || length > 1 && bytes[from] == '0';
+            String digits = malformed ? "-1" : new String(bytes, from, length, StandardCharsets.US_ASCII);
             return new Piece(Integer.parseInt(digits), extended, value);
         }
     }
 
-    /** {@return the text, or null where a number is missing, broken or twice, or a piece cannot be decoded} */
+    /** {@return the text; null if a number is missing, malformed or duplicate, or a piece cannot be decoded} */
     static @Nullable String join(List<Piece> pieces, Charset headerCharset) {
         List<Piece> sorted = new ArrayList<>(pieces);
         sorted.sort(Comparator.comparingInt(Piece::number));

@@ -9,33 +9,43 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one header section after the other (RFC 5322 section 2.2 as narrowed by RFC 9112 section 5): gathers its bytes in one
- * pooled buffer and looks at each of them once, whatever the chunks.
+ * A reader of header sections (RFC 5322 section 2.2, narrowed by RFC 9112 section 5). One instance reads all sections of a body, one
+ * after the other.
+ *
+ * <p>The bytes of a section are collected in one pooled buffer, because a section may be split between chunks and fields are read after
+ * it is complete. The grammar reads each byte once, in a state machine that can stop after any byte:
  *
  * <pre>
  * section = *( field CRLF ) CRLF
  * field   = token ":" OWS value OWS *( CRLF blanks value )
  *
- * state        byte                then
- * LINE         dash                 DASHES, until the line is a dash-boundary, or no longer the beginning of one
- *              token character      NAME, a new field
- *              blank                FOLD, goes on with the last field
- *              CR                   END_CR
- * NAME         ":"                  VALUE
- * VALUE        CR                   VALUE_CR
- * VALUE_CR     LF                   LINE
- * FOLD         not a blank          VALUE
- * END_CR       LF                   the section is complete
+ * state      byte               next state
+ * LINE       "-"                DASHES, while the line is a prefix of the dash-boundary
+ *            token character    NAME: a new field begins
+ *            blank              FOLD: the last field continues
+ *            CR                 END_CR
+ * DASHES     any other          NAME: the line is read again, as a field
+ * NAME       ":"                VALUE
+ * VALUE      CR                 VALUE_CR
+ * VALUE_CR   LF                 LINE
+ * FOLD       not a blank        VALUE
+ * END_CR     LF                 COMPLETE
  * </pre>
  *
- * <p>Whatever is not listed is an error at that byte. With bare LF accepted, LF stands for CRLF.
+ * <p>Everything else is an error at that byte. If {@link Deviation#BARE_LF_IN_HEADER} is accepted, LF is accepted in place of CRLF.
+ *
+ * <p>The result is {@link #fields}: the positions of all names and values. {@link PartRules} looks up the fields that matter and checks
+ * them.
+ *
+ * <p>Nearly all sections have the form of {@link CommonHeaders}. If the first block contains such a section, it is recognized as a whole,
+ * with the same result.
  */
 final class HeaderSection implements AutoCloseable {
     private static final String NOT_TOKEN = "a header name contains the byte";
     private static final int FIRST_BLOCK = 128;
     private static final int BLOCK = 512;
 
-    /** Slots of {@link #fields} per field: where the name starts and ends, where the value ends, and whether it is folded. */
+    /** The number of entries of {@link #fields} for each field: start and end of the name, end of the value, 1 if it is folded. */
     static final int SLOTS = 4;
 
     enum State {
@@ -56,8 +66,8 @@ final class HeaderSection implements AutoCloseable {
     private final int maxSize;
     private final long maxTotalSize;
     final Accumulation bytes;
-    private final UsualSection usual = new UsualSection();
-    private boolean isUsual;
+    private final CommonHeaders common = new CommonHeaders();
+    private boolean isCommon;
 
     State state = State.COMPLETE;
     int[] fields = new int[4 * SLOTS];
@@ -72,7 +82,7 @@ final class HeaderSection implements AutoCloseable {
     private int part;
     long steps;
 
-    /** Leaves control characters in the Content-Disposition of form-data to {@link PartRules}. */
+    /** Creates a reader. It accepts control characters in the Content-Disposition of a form, which {@link PartRules} checks. */
     HeaderSection(MultipartOptions options, Boundary boundary, Deviations deviations) {
         this.formData = boundary.isFormData();
         this.boundary = boundary.value();
@@ -83,7 +93,7 @@ final class HeaderSection implements AutoCloseable {
         this.bytes = new Accumulation(options.allocator(), 256);
     }
 
-    /** Starts the next section, whose first byte is at {@code offset} of the body. */
+    /** Begins the next section, whose first byte is at {@code offset} in the body. */
     void begin(int partIndex, long offset) {
         part = partIndex;
         totalBefore += scanned;
@@ -93,27 +103,26 @@ final class HeaderSection implements AutoCloseable {
         state = State.LINE;
         count = 0;
         scanned = 0;
-        isUsual = false;
+        isCommon = false;
     }
 
     /**
-     * Reads on.
+     * Reads bytes of the section, up to its end or to {@code to}.
      *
-     * @return the index after the last byte that belongs to the section; afterwards it {@link #isComplete()}, or all of
-     *     {@code [from, to)} has been taken
+     * @return the index after the last byte that belongs to the section; less than {@code to} only if {@link #isComplete()}
      */
-    int read(ChunkMemory chunk, int from, int to) throws Refusal {
+    int read(ChunkMemory chunk, int from, int to) throws Rejection {
         int at = from;
         while (at < to && state != State.COMPLETE) {
             int room = limit - scanned;
             if (room == 0) {
                 Reason reason = limit == maxSize ? Reason.HEADER_SECTION_TOO_LARGE : Reason.HEADERS_TOO_LARGE;
-                throw new Refusal(reason, offset + scanned, "");
+                throw new Rejection(reason, offset + scanned, "");
             }
             int block = Math.min(Math.min(room, to - at), scanned == 0 ? FIRST_BLOCK : BLOCK);
             int before = scanned;
             bytes.append(chunk, at, block);
-            if (before > 0 || !usual()) {
+            if (before > 0 || !readCommon()) {
                 scan();
             }
             bytes.truncate(scanned);
@@ -123,7 +132,7 @@ final class HeaderSection implements AutoCloseable {
         return at;
     }
 
-    private void scan() throws Refusal {
+    private void scan() throws Rejection {
         byte[] array = bytes.array();
         int base = bytes.arrayOffset();
         int end = bytes.size();
@@ -146,23 +155,23 @@ final class HeaderSection implements AutoCloseable {
         scanned = at;
     }
 
-    /** Takes the whole section at once if it is as most are. */
-    private boolean usual() {
+    /** Reads the whole section if it is in the buffer and has the common form. {@return whether it has} */
+    private boolean readCommon() {
         int base = bytes.arrayOffset();
-        if (maxFields < 2 || !usual.matches(bytes.array(), base, base + bytes.size())) {
+        if (maxFields < 2 || !common.matches(bytes.array(), base, base + bytes.size())) {
             return false;
         }
         count = 1;
-        field(0, 0, Keyword.CONTENT_DISPOSITION.length(), usual.dispositionEnd - base);
-        if (usual.typeStart >= 0) {
+        field(0, 0, Keyword.CONTENT_DISPOSITION.length(), common.dispositionEnd - base);
+        if (common.typeStart >= 0) {
             count = 2;
-            int start = usual.dispositionEnd + 2 - base;
-            field(SLOTS, start, start + Keyword.CONTENT_TYPE.length(), usual.typeEnd - base);
+            int start = common.dispositionEnd + 2 - base;
+            field(SLOTS, start, start + Keyword.CONTENT_TYPE.length(), common.typeEnd - base);
         }
-        endOfSection = usual.blankLine - base;
+        endOfSection = common.blankLine - base;
         scanned = endOfSection + 2;
         state = State.COMPLETE;
-        isUsual = true;
+        isCommon = true;
         return true;
     }
 
@@ -173,13 +182,13 @@ final class HeaderSection implements AutoCloseable {
         fields[at + 3] = 0;
     }
 
-    /** {@return where its pieces are if the section was taken at once, or null} */
+    /** {@return the positions in a section of the common form; null for other sections} */
     @Nullable
-    UsualSection usualSection() {
-        return isUsual ? usual : null;
+    CommonHeaders commonHeaders() {
+        return isCommon ? common : null;
     }
 
-    private void line(byte b, int at) throws Refusal {
+    private void line(byte b, int at) throws Rejection {
         if (b == Bytes.CR) {
             endOfSection = at;
             state = State.END_CR;
@@ -196,7 +205,7 @@ final class HeaderSection implements AutoCloseable {
             fields[lastField() + 3] = 1;
             state = State.FOLD;
         } else if (count == maxFields) {
-            throw new Refusal(Reason.TOO_MANY_HEADERS, offset + at, "");
+            throw new Rejection(Reason.TOO_MANY_HEADERS, offset + at, "");
         } else if (b == '-') {
             lineStart = at;
             state = State.DASHES;
@@ -209,8 +218,8 @@ final class HeaderSection implements AutoCloseable {
         return deviations.accept(kind, part, offset + at);
     }
 
-    /** {@return where to go on: behind what may become a dash-boundary, else behind the first byte of the line, to be read as a field} */
-    private int dashes(byte[] array, int base, int from, int end) throws Refusal {
+    /** {@return the index at which to continue: {@code end}, or the second byte of the line if the line is to be read as a field} */
+    private int dashes(byte[] array, int base, int from, int end) throws Rejection {
         int at = from;
         int whole = lineStart + 2 + boundary.length();
         while (at < whole && at < end && array[base + at] == ofDashBoundary(at - lineStart)) {
@@ -218,7 +227,7 @@ final class HeaderSection implements AutoCloseable {
         }
         if (at == whole) {
             deviations.require(
-                    Deviation.DELIMITER_IN_HEADER, part, offset + at - 1, "a header line begins as a delimiter does");
+                    Deviation.DELIMITER_IN_HEADER, part, offset + at - 1, "a header line begins like a delimiter");
         } else if (at == end) {
             return at;
         }
@@ -230,7 +239,7 @@ final class HeaderSection implements AutoCloseable {
         return index < 2 ? '-' : boundary.charAt(index - 2);
     }
 
-    private void beginField(byte b, int at) throws Refusal {
+    private void beginField(byte b, int at) throws Rejection {
         if (!Bytes.isToken(b)) {
             throw malformed(at, b == ':' ? "a header field has no name" : NOT_TOKEN, b);
         }
@@ -243,10 +252,10 @@ final class HeaderSection implements AutoCloseable {
         state = State.NAME;
     }
 
-    private int name(byte[] array, int base, int from, int end) throws Refusal {
+    private int name(byte[] array, int base, int from, int end) throws Rejection {
         int at = from;
-        if (Keyword.CONTENT_DISPOSITION.isUsualAt(array, base + at - 1, base + end)) {
-            at += Keyword.CONTENT_DISPOSITION.length() - 1; // all of them token characters
+        if (Keyword.CONTENT_DISPOSITION.startsExactlyAt(array, base + at - 1, base + end)) {
+            at += Keyword.CONTENT_DISPOSITION.length() - 1; // token characters only
         }
         while (at < end && Bytes.isToken(array[base + at])) {
             at++;
@@ -263,11 +272,11 @@ final class HeaderSection implements AutoCloseable {
         return at + 1;
     }
 
-    private int value(byte[] array, int base, int from, int end) throws Refusal {
+    private int value(byte[] array, int base, int from, int end) throws Rejection {
         int at = from;
         do {
             at = Text.indexOfControl(array, base + at, base + end) - base;
-        } while (at < end && mayStand(array, base, array[base + at]) && ++at < end);
+        } while (at < end && isAllowedControl(array, base, array[base + at]) && ++at < end);
         if (at == end) {
             return at;
         }
@@ -283,7 +292,7 @@ final class HeaderSection implements AutoCloseable {
         return at + 1;
     }
 
-    private boolean mayStand(byte[] array, int base, byte control) {
+    private boolean isAllowedControl(byte[] array, int base, byte control) {
         return control == '\t'
                 || formData
                         && control != 0
@@ -292,14 +301,14 @@ final class HeaderSection implements AutoCloseable {
                                 array, base + fields[lastField()], base + fields[lastField() + 1]);
     }
 
-    private void afterCr(byte b, int at, State then) throws Refusal {
+    private void afterCr(byte b, int at, State then) throws Rejection {
         if (b != Bytes.LF) {
             throw malformed(at - 1, "a header line has a CR without an LF");
         }
         state = then;
     }
 
-    private int fold(byte[] array, int base, int from, int end) throws Refusal {
+    private int fold(byte[] array, int base, int from, int end) throws Rejection {
         int at = from;
         while (at < end && Bytes.isBlank(array[base + at])) {
             at++;
@@ -313,12 +322,12 @@ final class HeaderSection implements AutoCloseable {
         return at;
     }
 
-    private Refusal malformed(int at, String detail, byte seen) {
-        return new Refusal(Reason.MALFORMED_HEADER, offset + at, detail, Bytes.show(seen));
+    private Rejection malformed(int at, String detail, byte seen) {
+        return new Rejection(Reason.MALFORMED_HEADER, offset + at, detail, Bytes.show(seen));
     }
 
-    private Refusal malformed(int at, String detail) {
-        return new Refusal(Reason.MALFORMED_HEADER, offset + at, detail);
+    private Rejection malformed(int at, String detail) {
+        return new Rejection(Reason.MALFORMED_HEADER, offset + at, detail);
     }
 
     private int lastField() {
@@ -329,7 +338,7 @@ final class HeaderSection implements AutoCloseable {
         return state == State.COMPLETE;
     }
 
-    /** {@return the offset in the body of an index in the array} */
+    /** {@return the offset in the body of the byte at {@code index} in the array} */
     long offsetOf(int index) {
         return offset + index - bytes.arrayOffset();
     }
@@ -342,7 +351,7 @@ final class HeaderSection implements AutoCloseable {
         return bytes.arrayOffset();
     }
 
-    /** {@return where the name starts in the array} */
+    /** {@return the index in the array at which the name starts} */
     int nameStart(int field) {
         return bytes.arrayOffset() + fields[field * SLOTS];
     }
@@ -355,7 +364,7 @@ final class HeaderSection implements AutoCloseable {
         return fields[field * SLOTS + 3] != 0;
     }
 
-    /** {@return where the value starts in the array, blanks before it skipped} */
+    /** {@return the index in the array at which the value starts, after leading blanks} */
     int valueStart(int field) {
         byte[] array = bytes.array();
         int start = nameEnd(field) + 1;
@@ -366,7 +375,7 @@ final class HeaderSection implements AutoCloseable {
         return start;
     }
 
-    /** {@return where the value ends in the array, blanks behind it left out} */
+    /** {@return the index in the array at which the value ends, before trailing blanks} */
     int valueEnd(int field) {
         byte[] array = bytes.array();
         int start = valueStart(field);

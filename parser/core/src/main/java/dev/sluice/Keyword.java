@@ -3,7 +3,7 @@ package dev.sluice;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A word of the grammar, which is read in any case (RFC 9110 sections 5.1 and 5.6.6) and nearly always comes in one. */
+/** A case-insensitive word of the grammar (RFC 9110 sections 5.1 and 5.6.6). Comparing it in its common spelling is faster. */
 final class Keyword {
     static final Keyword CONTENT_DISPOSITION = new Keyword("Content-Disposition");
     static final Keyword CONTENT_TYPE = new Keyword("Content-Type");
@@ -17,33 +17,34 @@ final class Keyword {
     static final Keyword EIGHT_BIT = new Keyword("8bit");
     static final Keyword BINARY = new Keyword("binary");
 
-    private final byte[] usual;
+    private final byte[] spelling;
 
-    Keyword(String usual) {
-        this.usual = usual.getBytes(StandardCharsets.US_ASCII);
+    Keyword(String spelling) {
+        this.spelling = spelling.getBytes(StandardCharsets.US_ASCII);
     }
 
     int length() {
-        return usual.length;
+        return spelling.length;
     }
 
     boolean is(byte[] array, int from, int to) {
-        return to - from == usual.length && startsAt(array, from, to);
+        return to - from == spelling.length && startsAt(array, from, to);
     }
 
     /** {@return whether {@code array[from..to)} starts with this word} */
     boolean startsAt(byte[] array, int from, int to) {
-        return isUsualAt(array, from, to) || to - from >= usual.length && equalsIgnoreCase(array, from);
+        return startsExactlyAt(array, from, to) || to - from >= spelling.length && equalsIgnoreCase(array, from);
     }
 
-    /** {@return whether {@code array[from..to)} starts with this word in its usual spelling} */
-    boolean isUsualAt(byte[] array, int from, int to) {
-        return to - from >= usual.length && Arrays.equals(array, from, from + usual.length, usual, 0, usual.length);
+    /** {@return whether {@code array[from..to)} starts with this word in its common spelling} */
+    boolean startsExactlyAt(byte[] array, int from, int to) {
+        return to - from >= spelling.length
+                && Arrays.equals(array, from, from + spelling.length, spelling, 0, spelling.length);
     }
 
     private boolean equalsIgnoreCase(byte[] array, int from) {
-        for (int i = 0; i < usual.length; i++) {
-            if (lowerCase(array[from + i]) != lowerCase(usual[i])) {
+        for (int i = 0; i < spelling.length; i++) {
+            if (lowerCase(array[from + i]) != lowerCase(spelling[i])) {
                 return false;
             }
         }

@@ -13,67 +13,94 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a {@code multipart/*} body apart while it streams in: buffers in, events out (RFC 2046 section 5.1, RFC 7578).
+ * An incremental decoder of {@code multipart} bodies: buffers in, events out (RFC 2046 section 5.1, RFC 7578).
  *
  * {@snippet file="PushLoop.java" region="push"}
  *
- * <p>At the end of the input: {@link #finish()}, then the same loop until {@link Event#END}, then {@link #close()}.
+ * <p>At the end of the input, call {@link #finish()}, run the same loop until {@link Event#END}, and call {@link #close()}.
  *
- * <p><b>Promises.</b> Events, data, deviations and the error with its offset do not depend on how the body is cut into chunks.
- * File data is never copied: {@link #data()} is a slice of the chunk. The decoder holds one chunk and one header section, each
- * bounded, whatever the input; it does work linear in the bytes fed. Chunks are only read, between their reader and writer
- * index; any kind of buffer will do, heap buffers and direct buffers of one piece being searched fastest.
+ * <h2>Guarantees</h2>
  *
- * <p><b>Threads.</b> One at a time; a decoder may move between threads if each hand-over is a happens-before. There are no locks
- * and nothing blocks.
+ * <ul>
+ *   <li>Events, data, deviations, and the error with its offset do not depend on how the body is split into chunks.
+ *   <li>File data is not copied. {@link #data()} is a slice of the chunk.
+ *   <li>The decoder holds one chunk and one header section, both bounded. Its work is linear in the number of bytes fed.
+ *   <li>Chunks are only read, between their reader and writer index. Every kind of buffer is accepted. Heap buffers and direct
+ *       buffers of one component are searched fastest.
+ * </ul>
  *
- * <p><b>Errors.</b> The client's fault is a {@link MultipartException} from {@link #next()}, after everything before the offending
- * byte has been handed out; it is thrown again by every later call. Misuse is an {@link IllegalStateException}. Always
- * {@link #close()}.
+ * <p><b>Threads.</b> A decoder is used by one thread at a time. It may move to another thread if the hand-over is a
+ * happens-before relation. It has no locks and never blocks.
  *
- * <p><b>The grammar</b>, and what each state looks at:
+ * <p><b>Errors.</b> {@link #next()} delivers all that precedes the offending byte, and then throws a {@link MultipartException}. Every
+ * later call throws the same instance. Incorrect use of the decoder is an {@link IllegalStateException}. Always call {@link #close()}.
+ *
+ * <h2>Grammar</h2>
  *
  * <pre>
- * body            = [preamble CRLF] dash-boundary line *(part delimiter line) close     RFC 2046 section 5.1.1
- * delimiter       = CRLF dash-boundary           dash-boundary = "--" boundary
- * line            = *LWSP CRLF                   close         = delimiter "--" *LWSP [CRLF epilogue]
- *
- * state           looks at          finds                    then                 emits
- * PREAMBLE        all bytes        delimiter                DELIMITER            -
- * BODY            all bytes        delimiter                DELIMITER            DATA (what is before it)
- * DELIMITER       one byte         "-"                      CLOSE_DASH
- *                                   blank                    PADDING
- *                                   CR                       DELIMITER_CR
- * PADDING         one byte         blank (up to 256)        PADDING
- *                                   CR                       DELIMITER_CR
- * DELIMITER_CR    one byte         LF                       PART                 PART_END of the part before
- * PART            nothing                                    HEADERS
- * HEADERS         bytes            blank line               BODY                 PART_BEGIN
- * CLOSE_DASH      one byte         "-"                      CLOSED               PART_END of the part before
- * CLOSED          one byte         blank (up to 256)        CLOSED
- *                                   CR                       CLOSED_CR
- *                                   end of input             ENDED                END
- * CLOSED_CR       one byte         LF                       EPILOGUE
- * EPILOGUE        all bytes        end of input             ENDED                END
+ * body      = [preamble CRLF] dash-boundary line *(part delimiter line) close     RFC 2046 section 5.1.1
+ * delimiter = CRLF dash-boundary           dash-boundary = "--" boundary
+ * line      = *LWSP CRLF                   close         = delimiter "--" *LWSP [CRLF epilogue]
  * </pre>
  *
- * <p>Whatever is not listed is an error at that byte, or, where the {@link Preset} accepts {@link Deviation#FALSE_DELIMITER}, makes
- * data of what looked like a delimiter. A dash-boundary behind a CR or LF alone is data to PREAMBLE and BODY, and a
- * {@link Deviation#LOOKALIKE_DELIMITER}. The search of PREAMBLE and BODY starts as if CRLF had been seen, so that the first
- * delimiter and that of an empty body need no CRLF of their own.
+ * <h2>States</h2>
+ *
+ * <pre>
+ * state         reads       finds                      next state     event
+ * PREAMBLE      a range     delimiter                  DELIMITER
+ * BODY          a range     data                       BODY           DATA
+ *                           data beyond the limit      BODY_FULL      DATA (as much as the limit allows)
+ *                           delimiter                  DELIMITER
+ * BODY_FULL     nothing                                FAILED
+ * DELIMITER     one byte    "-"                        CLOSE_DASH
+ *                           blank                      PADDING
+ *                           CR                         DELIMITER_CR
+ * PADDING       one byte    blank (up to 256)          PADDING
+ *                           CR                         DELIMITER_CR
+ * DELIMITER_CR  one byte    LF                         PART           PART_END of the previous part
+ * PART          nothing                                HEADERS
+ * HEADERS       a range     blank line                 BODY           PART_BEGIN
+ * CLOSE_DASH    one byte    "-"                        CLOSED         PART_END of the previous part
+ * CLOSED        one byte    blank (up to 256)          CLOSED
+ *                           CR                         CLOSED_CR
+ *                           end of input               ENDED          END
+ * CLOSED_CR     one byte    LF                         EPILOGUE
+ * EPILOGUE      a range     end of input               ENDED          END
+ * </pre>
+ *
+ * <p>Everything else is an error at that byte ({@code FAILED}), with these exceptions, which depend on the {@link Preset}:
+ *
+ * <ul>
+ *   <li>With {@link Deviation#FALSE_DELIMITER}, DELIMITER, PADDING, DELIMITER_CR and CLOSE_DASH return to BODY or PREAMBLE, and the text
+ *       that resembled a delimiter is data.
+ *   <li>With {@link Deviation#TEXT_AFTER_CLOSE_DELIMITER}, CLOSED and CLOSED_CR continue with EPILOGUE.
+ *   <li>With {@link Deviation#BARE_LF}, an LF is accepted in place of CRLF.
+ * </ul>
+ *
+ * <p>A dash-boundary after a CR or LF alone is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}. The search
+ * starts as if CRLF had been seen, because the first delimiter and the delimiter after an empty body need no CRLF of their own.
+ *
+ * <p>PART is a state of its own because one delimiter can produce two events: PART_END, and an error or PART_BEGIN after it.
+ *
+ * <h2>State between calls</h2>
+ *
+ * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except the header section
+ * and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the delimiter, and text that turns out to
+ * be data is delivered from there. The fields between the comments below are all that influences the next call, so that tests can
+ * compare the state after different splits.
  */
 public final class MultipartDecoder implements AutoCloseable {
-    /** What {@link #next()} found. */
+    /** The result of {@link #next()}. */
     public enum Event {
-        /** All input is read: {@linkplain #feed feed} the next chunk, or {@link #finish()}. */
+        /** All input has been read: {@linkplain #feed feed} the next chunk, or call {@link #finish()}. */
         NEED_INPUT,
-        /** A part begins; its headers are complete. */
+        /** A part begins, and its headers are complete. */
         PART_BEGIN,
-        /** Some bytes of the part's body, at least one: {@link #data()}. */
+        /** At least one byte of the part's body is available in {@link #data()}. */
         DATA,
-        /** The part ended well: its closing delimiter has been read. */
+        /** The part is complete: the delimiter after it has been read. */
         PART_END,
-        /** The body ended well. Only after {@link #finish()}. */
+        /** The body is complete. Follows {@link #finish()} only. */
         END
     }
 
@@ -97,14 +124,15 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private static final int MAX_PADDING = 256;
 
-    /** The bytes of a delimiter that are missing where it follows another line end: its CRLF. */
-    private static final int OWN_LINE_END = 2;
+    /** The start of a match in the text of the delimiter if the delimiter has no CRLF of its own. */
+    private static final int AFTER_OWN_LINE_END = 2;
 
     private static final long NONE = -1;
-    private static final String USED_UP = "the decoder is closed: make one per body";
-    private static final String UNREAD = "input is unread: call next() until NEED_INPUT before ";
+    private static final String USED_UP = "the decoder is closed: create a new one for each body";
+    private static final String UNREAD =
+            "the previous chunk has not been read completely: call next() until NEED_INPUT before ";
 
-    /** The bytes that a message shows of the beginning of a body. */
+    /** The number of bytes from the start of the body that are kept for the message if no delimiter is found. */
     private static final int SHOWN = 16;
 
     private final Delimiter delimiter;
@@ -116,7 +144,8 @@ public final class MultipartDecoder implements AutoCloseable {
     final HeaderSection section;
     final PartRules rules;
 
-    // What survives a call, which is what the proofs compare.
+    // ---- state that influences the next call; see StateHash
+
     State state = State.PREAMBLE;
     final DelimiterSearch search;
     long offset;
@@ -137,17 +166,21 @@ public final class MultipartDecoder implements AutoCloseable {
     @Nullable
     MultipartException failure;
 
-    /** What ended the decoding where it was not the body's fault: an allocator that had no memory. */
+    /** The exception that ended the decoding if the body is not at fault, such as an OutOfMemoryError of the allocator. */
     private @Nullable Throwable broken;
 
-    // The chunk being read.
+    // ---- the chunk being read
+
     private final ChunkMemory chunk = new ChunkMemory();
     private int position;
     private int limit;
     private boolean beyondBodyLimit;
 
-    // The event just handed out.
-    private @Nullable ByteBuf constant;
+    // ---- the current event
+
+    /** Text of a delimiter that turned out to be data; null if the data is in the chunk. */
+    private @Nullable ByteBuf delimiterText;
+
     private @Nullable ByteBuf data;
     private int dataIndex;
     private int dataLength;
@@ -194,7 +227,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return create(Boundary.formData(contentType, options.preset()), options);
     }
 
-    /** {@return a decoder with the {@linkplain MultipartOptions#defaults() default options}} */
+    /** {@return a decoder for one body, with the {@linkplain MultipartOptions#defaults() default options}} */
     public static MultipartDecoder create(Boundary boundary) {
         return create(boundary, MultipartOptions.defaults());
     }
@@ -211,21 +244,21 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * Gives the decoder the next bytes of the body.
+     * Passes the next bytes of the body to the decoder.
      *
-     * <p>Until they are read, nobody else may use this buffer object: the NIO view that netty keeps in a direct buffer is
-     * repositioned. To read a chunk in two places, feed a {@code retainedDuplicate()}.
+     * <p>The buffer object must not be used elsewhere until the chunk has been read, because the decoder moves the NIO view that
+     * Netty keeps in a direct buffer. To read a chunk in two places, feed a {@code retainedDuplicate()}.
      *
-     * @param input <em>transferred</em>: the decoder owns one reference, even if this throws; reader and writer index stay as they
-     *     are. May be empty. After a failure it is released, and {@link #next()} throws the failure again.
-     * @throws IllegalStateException while the chunk before is not read to its end (call {@link #next()} until it says
-     *     {@link Event#NEED_INPUT}), after {@link #finish()} and after {@link #close()}
+     * @param input <em>transferred</em>: the decoder takes over one reference, even if this method throws. Reader and writer index do
+     *     not change. The buffer may be empty. After a failure it is released, and {@link #next()} throws the failure again.
+     * @throws IllegalStateException if the previous chunk has not been read completely (call {@link #next()} until it returns {@link
+     *     Event#NEED_INPUT}), after {@link #finish()}, and after {@link #close()}
      */
     public void feed(ByteBuf input) {
         Objects.requireNonNull(input, "input");
         if (state == State.RELEASED || finished || chunk.isOpen()) {
             input.release();
-            throw misuse(finished ? "no input after finish(): make one decoder per body" : UNREAD + "feed()");
+            throw misuse(finished ? "finish() has been called: create a new decoder for each body" : UNREAD + "feed()");
         }
         if (state == State.FAILED || !input.isReadable()) {
             input.release();
@@ -243,9 +276,9 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * Says that all input has been fed; {@link #next()} then ends with {@link Event#END}, or throws for a truncated body.
+     * Declares the end of the input. After this call, {@link #next()} returns {@link Event#END}, or throws if the body is truncated.
      *
-     * @throws IllegalStateException while input is unread, and after {@link #close()}
+     * @throws IllegalStateException if the last chunk has not been read completely, and after {@link #close()}
      */
     public void finish() {
         if (state == State.RELEASED || chunk.isOpen()) {
@@ -259,17 +292,17 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * Reads on to the next event. What the event before has lent is invalid from here on.
+     * Reads the input up to the next event. Everything borrowed from the previous event becomes invalid.
      *
-     * @return what was found; {@link Event#NEED_INPUT} and {@link Event#END} again and again
-     * @throws MultipartException if the body is not acceptable, and the same instance again from each further call;
-     *     everything held has been released
+     * @return the event; {@link Event#NEED_INPUT} and {@link Event#END} are returned again by the next call
+     * @throws MultipartException if the body is not acceptable; all buffers have been released, and every later call throws the same
+     *     instance
      * @throws IllegalStateException after {@link #close()}
-     * @throws Error or a RuntimeException, of the allocator or of a chunk of another make; as above, the same again and again
+     * @throws Error or a RuntimeException of the allocator or of the chunk; every later call throws the same instance
      */
     public Event next() throws MultipartException {
         data = null;
-        constant = null;
+        delimiterText = null;
         dataLength = 0;
         headersReadable &= partOpen;
         try {
@@ -282,10 +315,10 @@ public final class MultipartDecoder implements AutoCloseable {
                     return event;
                 }
             }
-        } catch (Refusal refused) {
-            throw fail(refused);
+        } catch (Rejection rejection) {
+            throw fail(rejection);
         } catch (RuntimeException | Error e) {
-            if (state != State.RELEASED && state != State.FAILED) { // what has been read of the chunk is not known
+            if (state != State.RELEASED && state != State.FAILED) { // the position in the chunk is unknown
                 broken = e;
                 state = State.FAILED;
                 releaseAfter(e);
@@ -297,12 +330,12 @@ public final class MultipartDecoder implements AutoCloseable {
     private void releaseAfter(Throwable e) {
         try {
             release();
-        } catch (RuntimeException again) { // a chunk that somebody else has released
+        } catch (RuntimeException again) { // the application has released the chunk
             e.addSuppressed(again);
         }
     }
 
-    private @Nullable Event read() throws MultipartException, Refusal {
+    private @Nullable Event read() throws MultipartException, Rejection {
         return switch (state) {
             case PREAMBLE -> preamble();
             case BODY -> body();
@@ -317,8 +350,8 @@ public final class MultipartDecoder implements AutoCloseable {
         };
     }
 
-    /** The states that look at nothing, and the others where there is nothing to look at. */
-    private @Nullable Event readNothing() throws MultipartException, Refusal {
+    /** Handles the states that read nothing, and the end of the chunk in all others. */
+    private @Nullable Event readNothing() throws MultipartException, Rejection {
         return switch (state) {
             case PART -> beginPart();
             case BODY_FULL -> throw partTooLarge();
@@ -338,11 +371,11 @@ public final class MultipartDecoder implements AutoCloseable {
         return Objects.requireNonNull(failure);
     }
 
-    private Event endOfChunk() throws Refusal {
+    private Event endOfChunk() throws Rejection {
         if (chunk.isOpen()) {
             offset = offsetOf(position);
             if (beyondBodyLimit) {
-                throw new Refusal(Reason.BODY_TOO_LARGE, options.maxBodyBytes(), "");
+                throw new Rejection(Reason.BODY_TOO_LARGE, options.maxBodyBytes(), "");
             }
             chunk.close();
             position = 0;
@@ -351,13 +384,13 @@ public final class MultipartDecoder implements AutoCloseable {
         return finished ? endOfInput() : Event.NEED_INPUT;
     }
 
-    private Event endOfInput() throws Refusal {
+    private Event endOfInput() throws Rejection {
         if (state == State.CLOSED_CR) {
-            String detail = "the close-delimiter's line ends with a CR without an LF";
+            String detail = "the line of the close-delimiter ends with a CR without an LF";
             deviations.require(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, offset, detail);
         }
         if (state != State.CLOSED && state != State.CLOSED_CR && state != State.EPILOGUE) {
-            throw new Refusal(Reason.TRUNCATED, offset, "");
+            throw new Rejection(Reason.TRUNCATED, offset, "");
         }
         if (state == State.CLOSED) {
             acceptPadding(-1, 2);
@@ -369,11 +402,11 @@ public final class MultipartDecoder implements AutoCloseable {
 
     // ---- before the first delimiter
 
-    private @Nullable Event preamble() throws Refusal {
-        if (search.matched() > 0) {
+    private @Nullable Event preamble() throws Rejection {
+        if (search.matchEnd() > 0) {
             position = search.resume(chunk, position, limit);
-            if (search.matched() == 0) {
-                notPreambleYet();
+            if (search.matchEnd() == 0) {
+                preambleMatchFailed();
                 return null;
             }
         } else {
@@ -384,7 +417,7 @@ public final class MultipartDecoder implements AutoCloseable {
                 return null;
             }
             checkPreambleSize(offsetOf(position));
-            position += search.matched() - search.first();
+            position += search.matchEnd() - search.matchStart();
         }
         if (search.isComplete()) {
             atDelimiter();
@@ -392,11 +425,14 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    /** The byte at {@code position} is not that of a delimiter; at the very start it may still begin the one CRLF allowed there. */
-    private void notPreambleYet() throws Refusal {
+    /**
+     * Handles the byte at {@code position}, at which a match failed. At the start of the body this byte may still begin the one CRLF
+     * that is allowed there.
+     */
+    private void preambleMatchFailed() throws Rejection {
         if (offsetOf(position) == 0) {
             int at = search.find(chunk, position, position + 1);
-            if (search.matched() > 0) {
+            if (search.matchEnd() > 0) {
                 position = at + 1;
                 return;
             }
@@ -405,32 +441,32 @@ public final class MultipartDecoder implements AutoCloseable {
         } else if (preambleAt == NONE) {
             preambleAt = offsetOf(position);
         }
-        // What has been seen so far is preamble, except that this byte may begin a delimiter.
+        // All bytes so far are preamble. This byte may begin a delimiter.
         checkPreambleSize(offsetOf(position));
     }
 
-    private void checkPreambleSize(long size) throws Refusal {
+    private void checkPreambleSize(long size) throws Rejection {
         if (size > options.maxPreambleBytes()) {
             throw options.preset().accepts(Deviation.PREAMBLE)
-                    ? new Refusal(Reason.PREAMBLE_TOO_LARGE, options.maxPreambleBytes(), "")
-                    : new Refusal(Reason.PREAMBLE, preambleAt, "");
+                    ? new Rejection(Reason.PREAMBLE_TOO_LARGE, options.maxPreambleBytes(), "")
+                    : new Rejection(Reason.PREAMBLE, preambleAt, "");
         }
     }
 
     // ---- part bodies
 
-    private @Nullable Event body() throws Refusal {
-        if (search.matched() > 0) {
+    private @Nullable Event body() throws Rejection {
+        if (search.matchEnd() > 0) {
             position = search.resume(chunk, position, limit);
-            if (search.matched() == 0) {
-                return falseStart();
+            if (search.matchEnd() == 0) {
+                return deliverFailedMatch();
             }
             if (search.isComplete()) {
                 atDelimiter();
             }
             return null;
         }
-        if (search.isAtLookalike()) { // what is before it has been handed out
+        if (search.isAtLookalike()) { // the data before it has been delivered
             if (partSize == options.maxPartBytes()) {
                 throw partTooLarge();
             }
@@ -438,29 +474,29 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         int start = position;
         int end = search.find(chunk, start, limit);
-        position = end + search.matched() - search.first();
+        position = end + search.matchEnd() - search.matchStart();
         if (search.isComplete()) {
             atDelimiter();
         }
         return end > start ? emit(null, start, end - start) : null;
     }
 
-    /** The byte at {@code position} is the last one of a dash-boundary behind a CR or LF alone. One report per part is enough. */
-    private void passLookalike() throws Refusal {
-        String detail = "there is a delimiter after a bare CR or LF";
+    /** Reports the lookalike that ends at {@code position}. One report per part is enough. */
+    private void passLookalike() throws Rejection {
+        String detail = "a delimiter follows a bare CR or LF";
         deviations.require(Deviation.LOOKALIKE_DELIMITER, partIndex, offsetOf(position), detail);
         search.watch(false);
     }
 
-    /** What the chunks before ended with was no delimiter: known text, given out again from the delimiter itself. */
-    private @Nullable Event falseStart() throws Refusal {
-        int from = search.falseFrom();
-        int to = search.falseTo();
+    /** Delivers the bytes at the end of the previous chunks that looked like the start of a delimiter. */
+    private @Nullable Event deliverFailedMatch() throws Rejection {
+        int from = search.failedStart();
+        int to = search.failedEnd();
         return from == to ? null : emit(delimiter.text(from, to), 0, to - from);
     }
 
-    /** Hands out data of {@code source}, or of the chunk where that is null, up to the limit of a part. */
-    private Event emit(@Nullable ByteBuf source, int index, int length) throws Refusal {
+    /** Delivers data of {@code source}, or of the chunk if it is null, up to the limit of a part. */
+    private Event emit(@Nullable ByteBuf source, int index, int length) throws Rejection {
         long room = options.maxPartBytes() - partSize;
         if (length > room) {
             if (room == 0) {
@@ -468,27 +504,27 @@ public final class MultipartDecoder implements AutoCloseable {
             }
             state = State.BODY_FULL;
         }
-        constant = source;
+        delimiterText = source;
         dataIndex = index;
         dataLength = (int) Math.min(length, room);
         partSize += dataLength;
         return Event.DATA;
     }
 
-    private Refusal partTooLarge() {
-        return new Refusal(Reason.PART_TOO_LARGE, partOffset + options.maxPartBytes(), "");
+    private Rejection partTooLarge() {
+        return new Rejection(Reason.PART_TOO_LARGE, partOffset + options.maxPartBytes(), "");
     }
 
     // ---- the line of a delimiter
 
     private void atDelimiter() {
-        delimiterAfterBareLf = search.first() == 1;
-        delimiterAt = offsetOf(position) - (delimiter.length() - search.first());
+        delimiterAfterBareLf = search.matchStart() == 1;
+        delimiterAt = offsetOf(position) - (delimiter.length() - search.matchStart());
         padding = 0;
         state = State.DELIMITER;
     }
 
-    private @Nullable Event delimiterLine(byte b) throws Refusal {
+    private @Nullable Event delimiterLine(byte b) throws Rejection {
         if (b == Bytes.CR) {
             state = State.DELIMITER_CR;
             if (limit - position > 1 && chunk.getByte(position + 1) == Bytes.LF) {
@@ -509,18 +545,18 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    /** Reports the padding of a line that has turned out to be sound; {@code dashes} stand before it. */
+    /** Reports the padding after a delimiter and {@code dashes} further bytes. Called when the line is known to be a delimiter. */
     private void acceptPadding(int part, int dashes) {
         if (padding > 0) {
-            accept(Deviation.TRANSPORT_PADDING, part, delimiterAt + delimiter.length() - search.first() + dashes);
+            accept(Deviation.TRANSPORT_PADDING, part, delimiterAt + delimiter.length() - search.matchStart() + dashes);
         }
     }
 
-    private void pad(byte b) throws Refusal {
+    private void pad(byte b) throws Rejection {
         if (!options.preset().accepts(Deviation.TRANSPORT_PADDING)) {
-            throw new Refusal(Reason.MALFORMED_DELIMITER, offsetOf(position), "there is a blank after a delimiter");
+            throw new Rejection(Reason.MALFORMED_DELIMITER, offsetOf(position), "a blank follows a delimiter");
         }
-        if (options.preset().accepts(Deviation.FALSE_DELIMITER)) { // it may turn out to be data
+        if (options.preset().accepts(Deviation.FALSE_DELIMITER)) { // the padding may turn out to be data
             if (padding == paddingBytes.length) {
                 paddingBytes = Arrays.copyOf(paddingBytes, Math.max(16, 2 * padding));
             }
@@ -529,32 +565,32 @@ public final class MultipartDecoder implements AutoCloseable {
         padding++;
     }
 
-    private @Nullable Event delimiterCr(byte b) throws Refusal {
+    private @Nullable Event delimiterCr(byte b) throws Rejection {
         return b == Bytes.LF ? delimiterComplete(false) : falseDelimiter("\r");
     }
 
-    private @Nullable Event closeDash(byte b) throws Refusal {
+    private @Nullable Event closeDash(byte b) throws Rejection {
         if (b != '-') {
             return falseDelimiter("-");
         }
         if (isAfterPreamble()) {
-            String detail = "the close-delimiter comes first, after a preamble";
+            String detail = "the close-delimiter follows the preamble: the body has no part";
             deviations.require(Deviation.CLOSE_DELIMITER_AFTER_PREAMBLE, -1, offsetOf(position), detail);
         }
-        return soundDelimiter(State.CLOSED);
+        return acceptDelimiter(State.CLOSED);
     }
 
-    private @Nullable Event delimiterComplete(boolean bareLf) throws Refusal {
+    private @Nullable Event delimiterComplete(boolean bareLf) throws Rejection {
         partAfterBareLf = bareLf;
-        return soundDelimiter(State.PART);
+        return acceptDelimiter(State.PART);
     }
 
     private boolean isAfterPreamble() {
         return partIndex < 0 && preambleAt != NONE;
     }
 
-    /** The line of the delimiter at hand is sound, as far as the byte at {@code position}: what came before is decided upon. */
-    private @Nullable Event soundDelimiter(State then) throws Refusal {
+    /** Ends the preamble or the part before a delimiter whose line is valid up to the byte at {@code position}. */
+    private @Nullable Event acceptDelimiter(State then) throws Rejection {
         if (isAfterPreamble()) {
             deviations.require(Deviation.PREAMBLE, -1, preambleAt, "");
         }
@@ -572,27 +608,27 @@ public final class MultipartDecoder implements AutoCloseable {
         return endsPart ? Event.PART_END : null;
     }
 
-    /** Decides on the part that ends with the byte at {@code position}. */
-    private void checkPart() throws Refusal {
+    /** Checks the part that ends with the byte at {@code position}. */
+    private void checkPart() throws Rejection {
         long at = offsetOf(position);
-        if (search.first() == OWN_LINE_END) {
-            String detail = "a delimiter follows the header section of a part without a line end of its own";
+        if (search.matchStart() == AFTER_OWN_LINE_END) {
+            String detail = "a delimiter without a line end of its own follows a header section";
             deviations.require(Deviation.SHARED_LINE_END, partIndex, at, detail);
         }
         long announced = rules.contentLength;
         if (announced >= 0 && announced != partSize) {
-            String detail = "the size of the part is not its Content-Length";
+            String detail = "the size of the part differs from its Content-Length";
             deviations.require(Deviation.PART_CONTENT_LENGTH, partIndex, at, detail);
         }
     }
 
-    /** What looked like a delimiter is followed by the byte at {@code position}, which may not follow it. */
-    private @Nullable Event falseDelimiter(String text) throws Refusal {
+    /** Handles the byte at {@code position}, which must not follow a delimiter: it is data if the preset accepts that. */
+    private @Nullable Event falseDelimiter(String text) throws Rejection {
         long at = offsetOf(position);
         if (!accept(Deviation.FALSE_DELIMITER, partOpen ? partIndex : -1, at)) {
-            throw followed("a delimiter", at);
+            throw unexpectedByte("a delimiter", at);
         }
-        int first = search.first();
+        int first = search.matchStart();
         if (text.equals("\r")) {
             search.resetAfterCr();
         } else {
@@ -604,21 +640,21 @@ public final class MultipartDecoder implements AutoCloseable {
             return null;
         }
         state = State.BODY;
-        ByteBuf data = falseText(first, text);
+        ByteBuf data = falseDelimiterText(first, text);
         return emit(data, 0, data.readableBytes());
     }
 
-    private Refusal followed(String what, long at) {
+    private Rejection unexpectedByte(String after, long at) {
         byte b = chunk.getByte(position);
-        boolean oneBlankTooMany = padding == MAX_PADDING && Bytes.isBlank(b);
-        String detail = oneBlankTooMany
-                ? "the padding after " + what + " exceeds the limit of " + MAX_PADDING + " bytes"
-                : "unexpected byte after " + what;
-        return new Refusal(Reason.MALFORMED_DELIMITER, at, detail, oneBlankTooMany ? null : Bytes.show(b));
+        boolean tooMuchPadding = padding == MAX_PADDING && Bytes.isBlank(b);
+        String detail = tooMuchPadding
+                ? "the padding after " + after + " exceeds the limit of " + MAX_PADDING + " bytes"
+                : "unexpected byte after " + after;
+        return new Rejection(Reason.MALFORMED_DELIMITER, at, detail, tooMuchPadding ? null : Bytes.show(b));
     }
 
-    /** {@return the delimiter from {@code first} on, its padding and {@code text}: all that is not in the chunk for sure} */
-    private ByteBuf falseText(int first, String text) {
+    /** {@return the delimiter from {@code first} on, its padding and {@code text}, which may be in previous chunks} */
+    private ByteBuf falseDelimiterText(int first, String text) {
         byte[] bytes = new byte[delimiter.length() - first + padding + text.length()];
         return Unpooled.wrappedBuffer(bytes)
                 .clear()
@@ -629,7 +665,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     // ---- header sections
 
-    private @Nullable Event beginPart() throws Refusal {
+    private @Nullable Event beginPart() throws Rejection {
         headersReadable = false;
         partIndex++;
         partSize = 0;
@@ -640,13 +676,13 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         section.begin(partIndex, begin);
         if (partIndex >= options.maxParts()) {
-            throw new Refusal(Reason.TOO_MANY_PARTS, begin - 1, "");
+            throw new Rejection(Reason.TOO_MANY_PARTS, begin - 1, "");
         }
         state = State.HEADERS;
         return position < limit ? headers(position) : null;
     }
 
-    private @Nullable Event headers(int from) throws Refusal {
+    private @Nullable Event headers(int from) throws Rejection {
         position = section.read(chunk, from, limit);
         if (!section.isComplete()) {
             return null;
@@ -663,7 +699,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     // ---- after the close-delimiter
 
-    private @Nullable Event closed(byte b) throws Refusal {
+    private @Nullable Event closed(byte b) throws Rejection {
         if (b == Bytes.CR) {
             state = State.CLOSED_CR;
         } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
@@ -679,7 +715,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private @Nullable Event closedCr(byte b) throws Refusal {
+    private @Nullable Event closedCr(byte b) throws Rejection {
         if (b != Bytes.LF) {
             return textAfterClose();
         }
@@ -689,29 +725,29 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    private @Nullable Event textAfterClose() throws Refusal {
+    private @Nullable Event textAfterClose() throws Rejection {
         long at = offsetOf(position);
         if (!accept(Deviation.TEXT_AFTER_CLOSE_DELIMITER, -1, at)) {
-            throw followed("the close-delimiter", at);
+            throw unexpectedByte("the close-delimiter", at);
         }
         state = State.EPILOGUE;
         return null;
     }
 
-    private @Nullable Event epilogue() throws Refusal {
+    private @Nullable Event epilogue() throws Rejection {
         if (epilogueAt == NONE) {
             epilogueAt = offsetOf(position);
             deviations.require(Deviation.EPILOGUE, -1, epilogueAt, "");
         }
         if (offsetOf(limit) - epilogueAt > options.maxEpilogueBytes()) {
-            throw new Refusal(Reason.EPILOGUE_TOO_LARGE, epilogueAt + options.maxEpilogueBytes(), "");
+            throw new Rejection(Reason.EPILOGUE_TOO_LARGE, epilogueAt + options.maxEpilogueBytes(), "");
         }
         position = limit;
         steps++;
         return null;
     }
 
-    // ---- common to all states
+    // ---- used by all states
 
     private boolean accept(Deviation kind, int part, long at) {
         return deviations.accept(kind, part, at);
@@ -726,21 +762,21 @@ public final class MultipartDecoder implements AutoCloseable {
         return offset + index - chunk.start();
     }
 
-    /** The one way to fail: sticky, and nothing is held any more. */
-    private MultipartException fail(Refusal refused) {
-        Reason reason = refused.reason;
-        long at = refused.offset;
+    /** Makes the exception of a rejection, and releases everything. */
+    private MultipartException fail(Rejection rejection) {
+        Reason reason = rejection.reason;
+        long at = rejection.offset;
         boolean afterClose = state == State.CLOSED || state == State.CLOSED_CR || state == State.EPILOGUE;
         int part = afterClose ? -1 : partIndex;
         MultipartException.Builder because = MultipartException.because(reason)
                 .part(part, part >= 0 && section.isComplete() ? rules.names.knownName() : null)
                 .at(at)
-                .seen(refused.seen);
-        if (!refused.detail.isEmpty()) {
-            because.saying(refused.detail);
+                .seen(rejection.seen);
+        if (!rejection.detail.isEmpty()) {
+            because.saying(rejection.detail);
         } else if (state == State.PREAMBLE && reason != Reason.BODY_TOO_LARGE) {
             if (preambleAt != NONE) {
-                findFault(because, reason, reason == Reason.TRUNCATED ? at : options.maxPreambleBytes());
+                explainMissingDelimiter(because, reason, reason == Reason.TRUNCATED ? at : options.maxPreambleBytes());
             } else if (at == 0) {
                 because.saying("the body is empty: nothing arrived, or something has already read it");
             }
@@ -751,15 +787,15 @@ public final class MultipartDecoder implements AutoCloseable {
         failure = because.build();
         state = State.FAILED;
         release();
-        offset = at; // how far the search had looked ahead depends on the chunks
+        offset = at; // not the position of the search, which depends on the chunks
         return failure;
     }
 
     /**
-     * Says of a body in which no delimiter was found whose fault that may be. Of the body it quotes what looks like another
-     * delimiter, as far as that has nothing but the characters of a boundary, or one byte.
+     * Adds the likely cause to the message for a body without a delimiter. If the body begins with another delimiter, the message
+     * quotes it as far as it consists of boundary characters. Otherwise it quotes one byte.
      */
-    private void findFault(MultipartException.Builder because, Reason reason, long size) {
+    private void explainMissingDelimiter(MultipartException.Builder because, Reason reason, long size) {
         String begins = new String(beginning, 0, (int) Math.min(size, SHOWN), StandardCharsets.ISO_8859_1);
         int shown = 0;
         while (shown < begins.length() && begins.charAt(shown) > ' ' && Bytes.isBoundary(begins.charAt(shown))) {
@@ -767,9 +803,9 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         String limit =
                 reason == Reason.PREAMBLE_TOO_LARGE ? "the size of the preamble exceeds the limit of # bytes: " : "";
-        if (isBegin("----", begins)) {
+        if (isBeginning("----", begins)) {
             because.saying(limit + "the body has two dashes too many before its boundary");
-        } else if (isBegin("", begins)) {
+        } else if (isBeginning("", begins)) {
             because.saying(limit + "the body lacks the two dashes before its boundary");
         } else {
             String seen = begins.startsWith("--") ? begins.substring(0, shown) : Bytes.show(beginning[0]);
@@ -778,7 +814,7 @@ public final class MultipartDecoder implements AutoCloseable {
         }
     }
 
-    private boolean isBegin(String dashes, String begins) {
+    private boolean isBeginning(String dashes, String begins) {
         return begins.startsWith(dashes + boundary)
                 || begins.length() == SHOWN && (dashes + boundary).startsWith(begins);
     }
@@ -790,14 +826,14 @@ public final class MultipartDecoder implements AutoCloseable {
         position = 0;
         limit = 0;
         data = null;
-        constant = null;
+        delimiterText = null;
         dataLength = 0;
         headersReadable = false;
         section.close();
         chunk.close();
     }
 
-    /** Releases everything held, at any moment; idempotent. What the last event has lent is invalid from here on. */
+    /** Releases all buffers. Idempotent; may be called at any time. Everything borrowed from the last event becomes invalid. */
     @Override
     public void close() {
         if (state != State.RELEASED) {
@@ -806,32 +842,33 @@ public final class MultipartDecoder implements AutoCloseable {
         }
     }
 
-    // ---- what the event before found
+    // ---- the current event
 
     /**
      * {@return the bytes of the last {@link Event#DATA}: <em>borrowed</em> until the next call of {@link #next()} or
      * {@link #close()}; retain it, or a slice of it, to keep it longer}
      *
-     * <p>A retained slice keeps the whole chunk in memory: copy what is small and kept for long.
+     * <p>A retained slice keeps the whole chunk in memory. Copy small data that is kept for a long time.
      *
      * @throws IllegalStateException if the last event was not {@link Event#DATA}
      */
     public ByteBuf data() {
         if (dataLength == 0) {
-            throw new IllegalStateException("data() is for a DATA event, until the next call of next()");
+            throw new IllegalStateException(
+                    "data() is available only after a DATA event, until the next call of next()");
         }
         if (data == null) {
-            data = constant != null
-                    ? constant.slice(dataIndex, dataLength)
+            data = delimiterText != null
+                    ? delimiterText.slice(dataIndex, dataLength)
                     : chunk.slice(dataIndex, dataLength, partIndex, partOffset + partSize - dataLength);
         }
         return data;
     }
 
     /**
-     * {@return what is known of the part being read: a record that outlives it, made by the first call for a part}
+     * {@return the head of the current part, created by the first call; it may be kept longer than the part}
      *
-     * @throws IllegalStateException before the first {@link Event#PART_BEGIN} and once a part has been left
+     * @throws IllegalStateException before the first {@link Event#PART_BEGIN}, and after {@link Event#PART_END} has been left
      */
     public PartHead head() {
         checkHeaders();
@@ -844,8 +881,8 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the bytes of the header section, its blank line included: <em>borrowed</em> until the part is left by
-     * {@link #next()}; retain it to keep it longer}
+     * {@return the bytes of the header section with its blank line: <em>borrowed</em> until {@link #next()} leaves the part; retain
+     * it to keep it longer}
      *
      * @throws IllegalStateException as {@link #head()}
      */
@@ -855,7 +892,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the {@link PartHead#name()} of the part being read, without making a head of it}
+     * {@return the {@link PartHead#name()} of the current part, without creating a head}
      *
      * @throws IllegalStateException as {@link #head()}
      */
@@ -865,7 +902,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the {@link PartHead#filename()} of the part being read, without making a head of it: never a path}
+     * {@return the {@link PartHead#filename()} of the current part, without creating a head; never use it as a path}
      *
      * @throws IllegalStateException as {@link #head()}
      */
@@ -875,7 +912,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the {@link PartHead#contentType()} of the part being read, without making a head of it}
+     * {@return the {@link PartHead#contentType()} of the current part, without creating a head}
      *
      * @throws IllegalStateException as {@link #head()}
      */
@@ -887,41 +924,41 @@ public final class MultipartDecoder implements AutoCloseable {
     private void checkHeaders() {
         if (!headersReadable) {
             throw new IllegalStateException(
-                    "there is no part: headers are readable from PART_BEGIN until PART_END is left by next()");
+                    "no part is being read: headers are available from PART_BEGIN until the call of next() after PART_END");
         }
     }
 
-    /** {@return the 0-based index of the part being read or read last, or -1 before the first} */
+    /** {@return the 0-based index of the current or last part; -1 before the first} */
     public int partIndex() {
         return partIndex;
     }
 
-    /** {@return the offset at which the body of the part being read starts, in bytes from the start of the multipart body} */
+    /** {@return the offset in the multipart body at which the body of the current part starts} */
     public long partOffset() {
         return partOffset;
     }
 
-    /** {@return the size of the part's body so far, in bytes, the last {@link #data()} included} */
+    /** {@return the number of bytes of the part's body so far, including the last {@link #data()}} */
     public long partSize() {
         return partSize;
     }
 
-    /** {@return how many bytes of the multipart body have been read; after a failure, its {@link MultipartException#offset()}} */
+    /** {@return the number of bytes of the multipart body read so far; after a failure, its {@link MultipartException#offset()}} */
     public long offset() {
         return chunk.isOpen() ? offsetOf(position) : offset;
     }
 
-    /** {@return the deviations to be reported so far, those of the Content-Type first; at most 100; a copy} */
+    /** {@return a copy of the deviations reported so far, at most 100, beginning with those of the Content-Type} */
     public List<ReportedDeviation> deviations() {
         return deviations.list();
     }
 
-    /** {@return how many deviations were to be reported so far, listed or not} */
+    /** {@return the number of deviations reported so far, including those that are not listed} */
     public long deviationCount() {
         return deviations.count;
     }
 
-    /** Adds to the {@linkplain #deviations() deviations} what an API on top of the decoder met in the part being read. */
+    /** Adds a deviation that an API on top of the decoder found in the current part. */
     public void report(Deviation kind) {
         accept(kind, partIndex, partOffset);
     }

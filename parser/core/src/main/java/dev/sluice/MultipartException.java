@@ -4,35 +4,34 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body was not taken: the client's fault, or there was no room for it, or the application refused it. {@link #kind()}
- * says whose fault it is, {@link #httpStatus()} what to answer.
+ * A rejected body: the client is at fault, the server has no capacity, or the application rejected a part. {@link #kind()}
+ * distinguishes these cases, and {@link #httpStatus()} is the status for the response.
  *
- * <p>Misuse of the API is an {@link IllegalStateException} or {@link IllegalArgumentException}; trouble of the
- * environment (disk broken, connection reset) and of sinks is the original {@link IOException}, untouched.
+ * <p>Incorrect use of the API is an {@link IllegalStateException} or {@link IllegalArgumentException}. Failures of the environment (disk
+ * failure, connection reset) and of sinks are the original {@link IOException}, unchanged.
  *
- * <p>The message is {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}, as far as known. It quotes at most
- * 64 characters of a field name and 16 of anything else that the client sent, escaped.
+ * <p>The message has the form {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}, as far as known. It quotes at most
+ * 64 characters of a field name and 16 characters of other input, escaped.
  *
- * <p>A body fails once: a decoder or reader that has failed throws the same instance from each further call, with the
- * stack trace of the first. Whoever collects failures has to compare before {@link Throwable#addSuppressed}, which
- * takes no throwable for itself.
+ * <p>A decoder or reader that has failed throws the same instance from every later call, with the stack trace of the first. Check
+ * for identity before calling {@link Throwable#addSuppressed}, which does not accept the exception itself.
  */
 public final class MultipartException extends IOException {
     private static final long serialVersionUID = 2L;
     private static final int MOST_OF_NAME = 64;
     private static final int MOST_SEEN = 16;
 
-    /** The kinds of blame a server tells apart. */
+    /** The causes that a server distinguishes. */
     public enum Kind {
-        /** The bytes break the grammar, or are of a type that is not served. */
+        /** The body violates the grammar, or its type is not supported. */
         MALFORMED(400),
-        /** The body ended too early. */
+        /** The body ends too early. */
         TRUNCATED(400),
-        /** More than a limit allows. */
+        /** The body exceeds a limit. */
         LIMIT_EXCEEDED(413),
         /** The application rejected the form. */
         REFUSED(400),
-        /** The server has no room for it now: nobody's fault, and worth another try later. */
+        /** The server has no capacity at the moment. The client may try again later. */
         OVERLOADED(503),
         /** The client sends too slowly. */
         TOO_SLOW(408);
@@ -44,16 +43,16 @@ public final class MultipartException extends IOException {
         }
     }
 
-    /** Why; the sentence says what each means. Stable: a constant is never renamed or given another meaning. */
+    /** The reason of a rejection. Stable: constants are never renamed, and their meaning does not change. */
     public enum Reason {
         MISSING_BOUNDARY("the Content-Type has no boundary parameter"),
-        /** The {@code boundary} parameter is not one that can be used (RFC 2046 section 5.1.1). */
+        /** The {@code boundary} parameter cannot be used (RFC 2046 section 5.1.1). */
         INVALID_BOUNDARY("the boundary cannot be used"),
         DUPLICATE_BOUNDARY("the Content-Type has more than one boundary parameter"),
-        /** Not a {@code multipart/*} type, or a nested one where that is refused. */
+        /** The type is not {@code multipart/form-data}, or a part has a multipart type and the preset rejects that. */
         UNSUPPORTED_MEDIA_TYPE("the Content-Type is not multipart/form-data"),
-        /** A charset that the platform does not know, or in which ASCII is not itself. */
-        UNKNOWN_CHARSET("the charset of a text is unknown, or not one for forms"),
+        /** A charset is unknown to the platform, or not a superset of US-ASCII. */
+        UNKNOWN_CHARSET("the charset of a text is unknown, or not a superset of US-ASCII"),
         TRUNCATED(Kind.TRUNCATED, null, "the body ends before its close-delimiter"),
         PREAMBLE("there is text before the first delimiter"),
         EPILOGUE("there is text after the close-delimiter"),
@@ -72,18 +71,18 @@ public final class MultipartException extends IOException {
         MISSING_NAME("the Content-Disposition has no name"),
         DUPLICATE_PARAMETER("the Content-Disposition has a parameter twice"),
         UNSUPPORTED_TRANSFER_ENCODING("the Content-Transfer-Encoding is not 7bit, 8bit or binary"),
-        /** A part body that its transfer encoding cannot be undone of, where that is done (RFC 2045 section 6.8). */
-        MALFORMED_TRANSFER_ENCODING("a part cannot be decoded as its Content-Transfer-Encoding says"),
+        /** The body of a part is malformed in its transfer encoding, and is to be decoded (RFC 2045 section 6.8). */
+        MALFORMED_TRANSFER_ENCODING("a part is malformed in its Content-Transfer-Encoding"),
         TOO_MANY_PARTS(Setting.MAX_PARTS, "the count of parts"),
         TOO_MANY_FILES(Setting.MAX_FILES, "the count of parts with a file name"),
-        /** A part body larger than {@link MultipartOptions#maxPartBytes()}, or than its sink takes. */
+        /** A part body is larger than {@link MultipartOptions#maxPartBytes()} or than its sink accepts. */
         PART_TOO_LARGE(Setting.MAX_PART_BYTES, "the size of the part body"),
         BODY_TOO_LARGE(Setting.MAX_BODY_BYTES, "the size of the multipart body"),
         FIELD_TOO_LARGE(Setting.MAX_FIELD_BYTES, "the size of a part as text or in memory"),
         IN_MEMORY_TOO_LARGE(Setting.MAX_IN_MEMORY_BYTES, "the size of the form in memory"),
-        /** Parts kept in files, be it because of their size or because memory is short. */
+        /** Too many parts are stored in files, because of their size or because of a lack of memory. */
         TOO_MANY_FILES_ON_DISK(Setting.MAX_FILES_ON_DISK, "the count of files of the form on disk"),
-        /** All forms of the process hold as much memory as the {@link dev.sluice.form.MemoryBudget} has. */
+        /** The {@link dev.sluice.form.MemoryBudget} is used up by all forms of the process. */
         MEMORY_FULL(
                 Kind.OVERLOADED,
                 Setting.MEMORY_BUDGET_BYTES,
@@ -93,20 +92,20 @@ public final class MultipartException extends IOException {
                 Kind.OVERLOADED,
                 Setting.MAX_SPOOL_BYTES,
                 "the size of all uploads on disk exceeds the limit of # bytes"),
-        /** As many files as the {@link dev.sluice.form.SpoolDirectory} may have. */
+        /** The {@link dev.sluice.form.SpoolDirectory} has the maximum number of files. */
         TOO_MANY_SPOOL_FILES(
                 Kind.OVERLOADED,
                 Setting.MAX_SPOOL_FILES,
                 "the count of files of all uploads on disk exceeds the limit of #"),
-        /** The disk has no more than the space that a {@link dev.sluice.form.SpoolDirectory} leaves free. */
+        /** The disk has only the space left that a {@link dev.sluice.form.SpoolDirectory} keeps free. */
         DISK_FULL(Kind.OVERLOADED, Setting.KEEP_FREE_BYTES, "the upload would leave less than # bytes free on disk"),
-        /** The application refused a part, and the form with it, with a status of its own. */
+        /** The application rejected a part and with it the form. The status is chosen by the application. */
         PART_REFUSED(Kind.REFUSED, null, "the application refuses the part"),
         /** The form is complete, but lacks a field or file that the application requires. */
         MISSING_FIELD(Kind.REFUSED, null, "a required field is missing"),
         /** A sink was not ready for {@link dev.sluice.form.FormOptions#maxSinkWait()}. */
         SINK_STALLED(Kind.OVERLOADED, Setting.MAX_SINK_WAIT, "the upload could not be stored in time"),
-        /** Slower than {@link dev.sluice.form.FormOptions#minBytesPerSecond()}. */
+        /** The client is slower than {@link dev.sluice.form.FormOptions#minBytesPerSecond()}. */
         CLIENT_TOO_SLOW(
                 Kind.TOO_SLOW,
                 Setting.MIN_BYTES_PER_SECOND,
@@ -127,24 +126,24 @@ public final class MultipartException extends IOException {
                     what + " exceeds the limit of #" + (limit.kind() == Setting.Kind.BYTES ? " bytes" : ""));
         }
 
-        /** @param sentence with {@code #} for what is allowed */
+        /** @param sentence the message, with {@code #} in place of the limit */
         Reason(Kind kind, @Nullable Setting setting, String sentence) {
             this.kind = kind;
             this.setting = setting;
             this.sentence = sentence;
         }
 
-        /** {@return the kind this reason belongs to} */
+        /** {@return the kind of this reason} */
         public Kind kind() {
             return kind;
         }
 
-        /** {@return the setting that allows no more, or null where none is to blame} */
+        /** {@return the setting that was exceeded, or null} */
         public @Nullable Setting setting() {
             return setting;
         }
 
-        /** {@return the HTTP status code that fits: 400, 408, 413, 415, 503 or 507; of a refused part, if nothing else is said} */
+        /** {@return the HTTP status for the response: 400, 408, 413, 415, 503 or 507; for a rejected part, the default} */
         public int httpStatus() {
             return switch (this) {
                 case UNSUPPORTED_MEDIA_TYPE, UNKNOWN_CHARSET -> 415;
@@ -182,7 +181,7 @@ public final class MultipartException extends IOException {
         return new Builder(reason);
     }
 
-    /** {@return why} */
+    /** {@return the reason of the rejection} */
     public Reason reason() {
         return reason;
     }
@@ -192,47 +191,45 @@ public final class MultipartException extends IOException {
         return reason.kind();
     }
 
-    /** {@return the HTTP status code that fits: that of the reason, or what the application refused a part with} */
+    /** {@return the HTTP status for the response: the status of the reason, or the one chosen by the application} */
     public int httpStatus() {
         return httpStatus;
     }
 
-    /** {@return the setting that allows no more, or null where none is to blame, or a limit that is not a setting} */
+    /** {@return the setting that was exceeded; null if there is none, or the limit is not a setting} */
     public @Nullable Setting setting() {
         return setting;
     }
 
-    /** {@return what is allowed, in the unit of the {@linkplain #setting() setting}, or -1 where there is no limit} */
+    /** {@return the limit that was exceeded, in the unit of the {@linkplain #setting() setting}; -1 if there is none} */
     public long limit() {
         return limit;
     }
 
-    /** {@return what was there instead: at most 16 characters of it, escaped; null where there is nothing to show} */
+    /** {@return the offending input, escaped and at most 16 characters; null if there is nothing to show} */
     public @Nullable String seen() {
         return seen;
     }
 
-    /** {@return the 0-based index of the part in which the fault is, or -1 outside of any part} */
+    /** {@return the 0-based index of the offending part; -1 outside of parts} */
     public int partIndex() {
         return partIndex;
     }
 
-    /**
-     * {@return the full name of that part as the client sent it, or of the field that is missing; null if it is not known}
-     */
+    /** {@return the complete name of the offending part as the client sent it, or of the missing field; null if it is unknown} */
     public @Nullable String fieldName() {
         return fieldName;
     }
 
     /**
-     * {@return the offset of the offending byte from the start of the multipart body (0-based; the size of the body where
-     * it was truncated), or -1 where the fault is in the {@code Content-Type}, or was found by a sink that does not know}
+     * {@return the 0-based offset of the offending byte in the multipart body; the size of a truncated body; -1 if the error is in the
+     * {@code Content-Type}, or was found by a sink that has no offset}
      */
     public long offset() {
         return offset;
     }
 
-    /** {@return a builder that starts from this, its stack trace too: for who knows more of where it happened} */
+    /** {@return a builder with all values of this exception and its stack trace, to add more details} */
     public Builder toBuilder() {
         Builder builder = new Builder(reason)
                 .saying(sentence)
@@ -247,7 +244,7 @@ public final class MultipartException extends IOException {
         return builder;
     }
 
-    /** {@return {@code text} for a message: what is no visible character is escaped, and no more than {@code most} are left} */
+    /** {@return {@code text} for a message: invisible characters are escaped, and the result has at most {@code most} characters} */
     private static String shown(String text, int most) {
         StringBuilder shown = new StringBuilder();
         for (int at = 0, c; at < text.length(); at += Character.charCount(c)) {
@@ -266,7 +263,7 @@ public final class MultipartException extends IOException {
         return c == ' ' || SafeFilename.isKept(c) && Character.getType(c) != Character.SPACE_SEPARATOR;
     }
 
-    /** Collects what is known, and composes the message of it; not thread-safe. */
+    /** A builder of exceptions and their messages. Not thread-safe. */
     public static final class Builder {
         private final Reason reason;
         private String sentence;
@@ -287,40 +284,41 @@ public final class MultipartException extends IOException {
             this.setting = reason.setting();
         }
 
-        /** {@return this builder; {@code value} says what is wrong, with {@code #} for the limit, and quotes nothing that the client sent} */
+        /** Sets the message, with {@code #} in place of the limit. It must not contain input. {@return this builder} */
         public Builder saying(String value) {
             this.sentence = value;
             return this;
         }
 
-        /** {@return this builder; what is wrong is so in {@code whole}} */
+        /** Adds to the message that the error is in {@code whole}. {@return this builder} */
         public Builder within(String whole) {
             return saying("in " + whole + ": " + sentence);
         }
 
-        /** {@return this builder; {@code value} is allowed} */
+        /** Sets the limit that was exceeded. {@return this builder} */
         public Builder limit(long value) {
             this.limit = value;
             return this;
         }
 
-        /** {@return this builder; {@code value} is allowed, by a limit that is not the setting of the reason} */
+        /** Sets the limit that was exceeded, which is not the setting of the reason. {@return this builder} */
         public Builder ownLimit(long value) {
             this.setting = null;
             return limit(value);
         }
 
-        /** {@return this builder; {@code value} was seen, and is escaped and shortened here; null for nothing} */
+        /** Sets the offending input, which is escaped and shortened; null for none. {@return this builder} */
         public Builder seen(@Nullable String value) {
             this.seen = value == null ? null : shown(value, MOST_SEEN);
             return this;
         }
 
         /**
-         * {@return this builder; it happened in that part}
+         * Sets the offending part.
          *
-         * @param index 0-based, or -1 outside of any part
-         * @param name the name of the part as sent, or of a field that is missing; null if it is not known
+         * @param index the 0-based index; -1 outside of parts
+         * @param name the name of the part as sent, or of a missing field; null if it is unknown
+         * @return this builder
          */
         public Builder part(int index, @Nullable String name) {
             this.partIndex = index;
@@ -328,19 +326,19 @@ public final class MultipartException extends IOException {
             return this;
         }
 
-        /** {@return this builder; the offending byte is at {@code value} of the body, or -1} */
+        /** Sets the offset of the offending byte in the body; -1 if there is none. {@return this builder} */
         public Builder at(long value) {
             this.offset = value;
             return this;
         }
 
-        /** {@return this builder; {@code value} is the HTTP status to answer} */
+        /** Sets the HTTP status for the response. {@return this builder} */
         public Builder httpStatus(int value) {
             this.httpStatus = value;
             return this;
         }
 
-        /** {@return this builder; {@code value} is to blame} */
+        /** Sets the cause. {@return this builder} */
         public Builder cause(@Nullable Throwable value) {
             this.cause = value;
             return this;

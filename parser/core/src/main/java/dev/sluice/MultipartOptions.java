@@ -7,13 +7,13 @@ import java.nio.charset.Charset;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a decoder or reader accepts, how much of it, and how it reads text. Immutable and thread-safe: make one for the
- * process and share it.
+ * The options of decoders and readers: the preset, limits, and the decoding of text. Immutable and thread-safe. One instance can be
+ * shared by the whole process.
  */
 public final class MultipartOptions {
     private static final MultipartOptions DEFAULTS = builder().build();
 
-    /** Of each {@link Setting} that is a number or a flag; those of a form are carried along for it. */
+    /** The values of all settings that are numbers or flags, indexed by the ordinal of the {@link Setting}. Includes settings of forms. */
     final long[] numbers;
 
     final @Nullable ByteBufAllocator allocator;
@@ -29,9 +29,9 @@ public final class MultipartOptions {
     }
 
     /**
-     * {@return the defaults: {@link Preset#STANDARD}, UTF-8 headers, escapes literal, netty's pooled allocator; 1000 parts, 8
-     * KiB and 32 fields per header section, 256 KiB for all header sections, 4 KiB of preamble and of epilogue each, 256 KiB for a
-     * part read as text; body, part size and file count unlimited, because a streaming decoder keeps none of it}
+     * {@return the defaults: {@link Preset#STANDARD}, UTF-8 headers, literal escapes, Netty's pooled allocator; 1000 parts, 8 KiB and 32
+     * fields per header section, 256 KiB for all header sections, 4 KiB each of preamble and epilogue, 256 KiB for a part read as text. The
+     * sizes of bodies and parts and the number of files are unlimited, because a streaming decoder does not store them}
      */
     public static MultipartOptions defaults() {
         return DEFAULTS;
@@ -47,18 +47,18 @@ public final class MultipartOptions {
         return new Builder(this);
     }
 
-    /** {@return the number of a setting ({@link Long#MAX_VALUE} where unlimited; nanoseconds for a time)} */
+    /** {@return the value of a setting ({@link Long#MAX_VALUE} if unlimited; nanoseconds for a time)} */
     public long number(Setting setting) {
         return numbers[setting.ordinal()];
     }
 
-    /** {@return whether a setting is on, which may be up to the preset} */
+    /** {@return whether a setting is on; the default may depend on the preset} */
     public boolean isOn(Setting flag) {
         long set = number(flag);
         return set < 0 ? preset.decodes() : set > 0;
     }
 
-    /** {@return which deviations are accepted} */
+    /** {@return the preset, which decides on deviations} */
     public Preset preset() {
         return preset;
     }
@@ -73,7 +73,7 @@ public final class MultipartOptions {
         return isOn(Setting.DECODE_PERCENT_ESCAPES);
     }
 
-    /** {@return whether readers and forms undo base64 and quoted-printable} */
+    /** {@return whether readers and forms decode base64 and quoted-printable} */
     public boolean decodeTransferEncodings() {
         return isOn(Setting.DECODE_TRANSFER_ENCODINGS);
     }
@@ -88,45 +88,45 @@ public final class MultipartOptions {
         return isOn(Setting.DECODE_ENCODED_WORDS);
     }
 
-    /** {@return whether {@code filename*} is the file name, rather than {@code filename}} */
+    /** {@return whether {@code filename*} takes precedence over {@code filename}} */
     public boolean preferExtendedFilename() {
         return isOn(Setting.PREFER_EXTENDED_FILENAME);
     }
 
-    /** {@return where buffers come from; netty's pooled allocator, which is started now, where none was set} */
+    /** {@return the allocator of buffers; if none was set, Netty's pooled allocator, which this call initializes} */
     public ByteBufAllocator allocator() {
         return allocator != null ? allocator : NettyDefault.allocator();
     }
 
     /**
-     * {@return whether an allocator was set. Netty's pooled one keeps caches on threads and a listener of the flight
-     * recorder in the JVM, which an application that shall be unloaded must not even start}
+     * {@return whether an allocator was set. Netty's pooled allocator keeps caches in threads and a listener of the flight recorder in the
+     * JVM. They prevent the unloading of an application, which must therefore not initialize it}
      */
     public boolean hasAllocator() {
         return allocator != null;
     }
 
-    /** {@return the largest number of bytes of the multipart body, all of it ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#BODY_TOO_LARGE}} */
+    /** {@return the largest number of bytes of the whole multipart body ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#BODY_TOO_LARGE}} */
     public long maxBodyBytes() {
         return number(Setting.MAX_BODY_BYTES);
     }
 
-    /** {@return the largest number of bytes of one part body ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#PART_TOO_LARGE}} */
+    /** {@return the largest number of bytes of one part body ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#PART_TOO_LARGE}} */
     public long maxPartBytes() {
         return number(Setting.MAX_PART_BYTES);
     }
 
-    /** {@return the largest number of bytes of one part read into memory as text ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#FIELD_TOO_LARGE}} */
+    /** {@return the largest number of bytes of one part read into memory as text ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#FIELD_TOO_LARGE}} */
     public long maxFieldBytes() {
         return number(Setting.MAX_FIELD_BYTES);
     }
 
-    /** {@return the largest number of parts, with or without a file name ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#TOO_MANY_PARTS}} */
+    /** {@return the largest number of parts, with or without a file name ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#TOO_MANY_PARTS}} */
     public long maxParts() {
         return number(Setting.MAX_PARTS);
     }
 
-    /** {@return the largest number of parts with a file name ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#TOO_MANY_FILES}} */
+    /** {@return the largest number of parts with a file name ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#TOO_MANY_FILES}} */
     public long maxFiles() {
         return number(Setting.MAX_FILES);
     }
@@ -136,12 +136,12 @@ public final class MultipartOptions {
         return (int) number(Setting.MAX_HEADERS_PER_PART);
     }
 
-    /** {@return the largest number of bytes of the header section of one part, its line ends and the blank line included; beyond it {@link Reason#HEADER_SECTION_TOO_LARGE}} */
+    /** {@return the largest number of bytes of the header section of one part, including line ends and the blank line; beyond it {@link Reason#HEADER_SECTION_TOO_LARGE}} */
     public int maxHeaderBytesPerPart() {
         return (int) number(Setting.MAX_HEADER_BYTES_PER_PART);
     }
 
-    /** {@return the largest number of bytes of all header sections together ({@link Long#MAX_VALUE} where unlimited); beyond it {@link Reason#HEADERS_TOO_LARGE}} */
+    /** {@return the largest number of bytes of all header sections together ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#HEADERS_TOO_LARGE}} */
     public long maxHeaderBytes() {
         return number(Setting.MAX_HEADER_BYTES);
     }
@@ -156,20 +156,20 @@ public final class MultipartOptions {
         return (int) number(Setting.MAX_EPILOGUE_BYTES);
     }
 
-    /** Apart, so that nothing of netty's pool is loaded before it is asked for. */
+    /** A holder that loads Netty's pool on first use. */
     private static final class NettyDefault {
         static ByteBufAllocator allocator() {
             return PooledByteBufAllocator.DEFAULT;
         }
     }
 
-    /** Collects options; not thread-safe. */
+    /** A builder of options. Not thread-safe. */
     public static final class Builder extends BodySettings<Builder> {
         private Builder(@Nullable MultipartOptions from) {
             super(Setting.Scope.BODY, from);
         }
 
-        /** {@return the options collected so far} */
+        /** {@return the options} */
         public MultipartOptions build() {
             return collected();
         }

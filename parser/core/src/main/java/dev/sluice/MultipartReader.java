@@ -20,31 +20,32 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a {@code multipart/*} body from a stream or channel, part by part; blocks while the source does.
+ * A blocking reader of {@code multipart} bodies. It reads a stream or channel part by part.
  *
  * {@snippet file="PushLoop.java" region="pull"}
  *
- * <p>Holds one chunk of {@value #CHUNK_SIZE} bytes and one header section, whatever the body. What is accepted, the limits and the
- * errors are those of {@link MultipartDecoder}. One thread at a time; no locks are held while blocking, so that virtual threads
- * unmount.
+ * <p>The reader holds one chunk of {@value #CHUNK_SIZE} bytes and one header section. It accepts the same bodies as {@link
+ * MultipartDecoder}, with the same limits and errors. It is used by one thread at a time. It holds no locks while it blocks, so that
+ * virtual threads unmount.
  */
 public final class MultipartReader implements AutoCloseable {
     private static final int CHUNK_SIZE = 32 * 1024;
 
-    private static final int ENCODED_AT_A_TIME = 8 * 1024;
+    /** The number of encoded bytes that are decoded in one step. */
+    private static final int MAX_ENCODED_STEP = 8 * 1024;
 
-    /** What every JVM can allocate as an array. */
+    /** The largest array that every JVM can allocate. */
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
     private interface Source {
-        /** Reads some bytes behind the writer index. {@return less than 0 at the end} */
+        /** Appends some bytes to the chunk. {@return less than 0 at the end} */
         int read(ByteBuf chunk) throws IOException;
     }
 
     private final MultipartOptions options;
     private final MultipartDecoder decoder;
     private final Source source;
-    /** Channels read best into memory outside the heap, streams into arrays. */
+    /** Whether chunks are outside of the heap, which is faster for channels. Streams read into arrays. */
     private final boolean direct;
 
     private @Nullable ByteBuf chunk;
@@ -119,18 +120,18 @@ public final class MultipartReader implements AutoCloseable {
     private static int read(ReadableByteChannel in, ByteBuf chunk) throws IOException {
         int count = in.read(chunk.internalNioBuffer(chunk.writerIndex(), chunk.writableBytes()));
         if (count == 0) {
-            throw new IllegalBlockingModeException(); // it would have to be asked again and again
+            throw new IllegalBlockingModeException(); // retrying would be a busy loop
         }
         chunk.writerIndex(chunk.writerIndex() + Math.max(count, 0));
         return count;
     }
 
     /**
-     * Goes on to the next part; what is left of the part before is skipped.
+     * Skips the rest of the current part and reads the head of the next one.
      *
      * @return the part, or null at the end of the body
      * @throws MultipartException if the body is not acceptable
-     * @throws IOException of the source, as it comes
+     * @throws IOException of the source, unchanged
      * @throws IllegalStateException after {@link #close()}
      */
     public @Nullable Part nextPart() throws IOException {
@@ -163,7 +164,7 @@ public final class MultipartReader implements AutoCloseable {
         }
     }
 
-    /** {@return an empty chunk: the one before, unless a consumer kept a slice of it} */
+    /** {@return an empty chunk: the previous one, unless the application has retained a slice of it} */
     private ByteBuf refill() {
         ByteBuf free = chunk;
         if (free != null && free.refCnt() > 1) {
@@ -181,23 +182,23 @@ public final class MultipartReader implements AutoCloseable {
         return free.clear();
     }
 
-    /** {@return the deviations to be reported so far, as {@link MultipartDecoder#deviations()}} */
+    /** {@return the deviations reported so far; see {@link MultipartDecoder#deviations()}} */
     public List<ReportedDeviation> deviations() {
         return decoder.deviations();
     }
 
-    /** {@return how many deviations were to be reported so far, as {@link MultipartDecoder#deviationCount()}} */
+    /** {@return the number of deviations reported so far; see {@link MultipartDecoder#deviationCount()}} */
     public long deviationCount() {
         return decoder.deviationCount();
     }
 
     private void checkOpen() {
         if (closed) {
-            throw new IllegalStateException("the reader is closed: make one per body");
+            throw new IllegalStateException("the reader is closed: create a new one for each body");
         }
     }
 
-    /** Releases what is held; idempotent. The source is not closed, and not read to its end. */
+    /** Releases all buffers. Idempotent. The source is neither closed nor read to its end. */
     @Override
     public void close() {
         if (!closed) {
@@ -212,21 +213,21 @@ public final class MultipartReader implements AutoCloseable {
     }
 
     /**
-     * One part, until the next call of {@link MultipartReader#nextPart()}. Its body can be read once, by one of
-     * {@link #inputStream()}, {@link #text()} and {@code transferTo}.
+     * The current part, valid until the next call of {@link MultipartReader#nextPart()}. Its body can be read once, with {@link
+     * #inputStream()}, {@link #text()}, {@code transferTo} or {@link #nextData()}.
      */
     public final class Part {
         private final int index = decoder.partIndex();
         private final @Nullable String name = decoder.name();
         private final @Nullable String filename = decoder.filename();
-        /** Copied when they are asked for: many a part is told by its name alone. */
+        /** Created on first use, because the name is often sufficient. */
         private @Nullable PartHead head;
 
         private boolean taken;
         private boolean byChunks;
         private boolean ended;
 
-        /** Bytes of the body handed out by the decoder and not read yet; borrowed until it is asked for more. */
+        /** Unread data of the last event; borrowed until the next call of the decoder. */
         private @Nullable ByteBuf data;
 
         private Part() {}
@@ -237,9 +238,9 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return what is known of the part; it outlives the part}
+         * {@return the head of the part, which may be kept longer than the part}
          *
-         * @throws IllegalStateException where it is asked for first when the next part has been, or the body has failed
+         * @throws IllegalStateException if the first call comes after the next part was read, or after a failure
          */
         public PartHead head() {
             PartHead made = head;
@@ -256,7 +257,7 @@ public final class MultipartReader implements AutoCloseable {
             return name;
         }
 
-        /** {@return the {@link PartHead#filename()}: never a path} */
+        /** {@return the {@link PartHead#filename()}; never use it as a path} */
         public @Nullable String filename() {
             return filename;
         }
@@ -280,10 +281,10 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return the body as a stream; closing it skips the rest. A transfer encoding is undone where {@link
-         * MultipartOptions#decodeTransferEncodings()} says so}
+         * {@return the body as a stream} A transfer encoding is decoded if {@link MultipartOptions#decodeTransferEncodings()} is set.
+         * Closing the stream skips the rest.
          *
-         * @throws IllegalStateException if the body has been asked for before
+         * @throws IllegalStateException if the body has been read before, even partly
          */
         public InputStream inputStream() {
             return body();
@@ -295,7 +296,7 @@ public final class MultipartReader implements AutoCloseable {
             return new BodyStream(transferDecoder());
         }
 
-        /** {@return what undoes the transfer encoding, or null where there is nothing to undo} */
+        /** {@return a decoder for the transfer encoding, or null if the body needs none} */
         private @Nullable TransferDecoder transferDecoder() {
             return options.decodeTransferEncodings()
                     ? TransferDecoder.of(head().transferEncoding(), this::malformed)
@@ -303,14 +304,14 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return the whole body as text, in the {@code charset} of the part's Content-Type, else in UTF-8; malformed bytes as
-         * U+FFFD (RFC 7578 section 4.5). An unknown charset is reported and read as UTF-8. A {@code _charset_} field is not
-         * regarded: it may come later}
+         * {@return the whole body as text} It is decoded with the {@code charset} of the part's Content-Type, or with UTF-8 if there is none
+         * or it is unknown, which is reported. Malformed bytes become U+FFFD (RFC 7578 section 4.5). A {@code _charset_} field is ignored,
+         * because it may follow later.
          *
-         * @throws MultipartException if it has more than {@link MultipartOptions#maxFieldBytes()} bytes; the reader can go on with the
-         *     next part all the same
-         * @throws IOException of the source, as it comes
-         * @throws IllegalStateException if the body has been asked for before
+         * @throws MultipartException if the body has more than {@link MultipartOptions#maxFieldBytes()} bytes; the next part can still be
+         *     read
+         * @throws IOException of the source, unchanged
+         * @throws IllegalStateException if the body has been read before, even partly
          */
         public String text() throws IOException {
             checkNotTaken();
@@ -333,9 +334,9 @@ public final class MultipartReader implements AutoCloseable {
             return MultipartException.because(reason).part(index, name).at(at);
         }
 
-        private MultipartException malformed(String what) {
+        private MultipartException malformed(String problem) {
             return because(Reason.MALFORMED_TRANSFER_ENCODING, decoder.partOffset())
-                    .saying("the body of a part " + what)
+                    .saying("the body of a part " + problem)
                     .build();
         }
 
@@ -355,10 +356,10 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * Writes the body, as {@link #inputStream()} gives it.
+         * Writes the body to a stream. The content is the same as of {@link #inputStream()}.
          *
          * @return the number of bytes written
-         * @throws IllegalStateException if the body has been asked for before
+         * @throws IllegalStateException if the body has been read before, even partly
          */
         public long transferTo(OutputStream out) throws IOException {
             try (InputStream in = inputStream()) {
@@ -367,13 +368,14 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * Writes the body, as {@link #inputStream()} gives it; straight from the chunks where no transfer encoding is undone.
+         * Writes the body to a channel, without a copy if no transfer encoding is decoded. The content is the same as of {@link
+         * #inputStream()}.
          *
          * @param out a channel in blocking mode
          * @return the number of bytes written
-         * @throws IllegalBlockingModeException if the channel is not in blocking mode: the body is as it was
-         * @throws IOException of the source or the channel, as it comes, or if the channel takes no bytes
-         * @throws IllegalStateException if the body has been asked for before
+         * @throws IllegalBlockingModeException if the channel is not in blocking mode; the body can still be read
+         * @throws IOException of the source or the channel, unchanged; or if the channel accepts no bytes
+         * @throws IllegalStateException if the body has been read before, even partly
          */
         public long transferTo(WritableByteChannel out) throws IOException {
             ChannelOutput.requireBlocking(out);
@@ -387,23 +389,23 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return the next bytes of the body as they came, at least one, or null at its end: <em>borrowed</em> until the next call
-         * of this method, of {@link MultipartReader#nextPart()} or of {@link MultipartReader#close()}, after which the memory is
-         * filled again; to be retained to be kept. Mixes with no other way of reading the body}
+         * {@return the next bytes of the body as sent, at least one, or null at its end} The buffer is <em>borrowed</em> until the next call
+         * of this method, of {@link MultipartReader#nextPart()} or of {@link MultipartReader#close()}; retain it to keep it longer. This
+         * method cannot be combined with the other methods that read the body.
          *
          * @throws MultipartException if the body is not acceptable
-         * @throws IOException of the source, as it comes
-         * @throws IllegalStateException once the next part has been asked for
+         * @throws IOException of the source, unchanged
+         * @throws IllegalStateException after the next call of {@link MultipartReader#nextPart()}, or if the body has been read in another
+         *     way
          */
         public @Nullable ByteBuf nextData() throws IOException {
             checkCurrent();
             if (taken && !byChunks) {
-                throw new IllegalStateException(
-                        "the body of part " + index + " is being read in another way: it streams in once");
+                throw new IllegalStateException("the body of part " + index + " is already being read in another way");
             }
             taken = true;
             byChunks = true;
-            data = null; // the indices of what was lent are the consumer's
+            data = null; // the application may change the indices of the buffer
             return readable();
         }
 
@@ -411,7 +413,7 @@ public final class MultipartReader implements AutoCloseable {
             checkCurrent();
             if (taken) {
                 throw new IllegalStateException(
-                        "the body of part " + index + " has been read before: it streams in once");
+                        "the body of part " + index + " has been read before, and can be read only once");
             }
         }
 
@@ -419,11 +421,11 @@ public final class MultipartReader implements AutoCloseable {
             checkOpen();
             if (current != this) {
                 throw new IllegalStateException(
-                        "part " + index + " is over: read a part before the next call of nextPart()");
+                        "part " + index + " has ended: read it before the next call of nextPart()");
             }
         }
 
-        /** {@return some bytes of the body, at least one, or null at its end} */
+        /** {@return at least one byte of the body, or null at its end} */
         private @Nullable ByteBuf readable() throws IOException {
             checkCurrent();
             while (!ended && (data == null || !data.isReadable())) {
@@ -438,11 +440,11 @@ public final class MultipartReader implements AutoCloseable {
             return data;
         }
 
-        /** The body, its transfer encoding undone where there is something to undo. */
+        /** The body as a stream, without its transfer encoding. */
         private final class BodyStream extends InputStream {
             private final @Nullable TransferDecoder transfer;
 
-            /** What became of the encoded bytes that were at hand, and is not read yet. */
+            /** Decoded bytes that have not been read. */
             private final ByteBuf decoded;
 
             private boolean decodedEnd;
@@ -453,7 +455,7 @@ public final class MultipartReader implements AutoCloseable {
                 this.transfer = transfer;
                 this.decoded = transfer == null
                         ? Unpooled.EMPTY_BUFFER
-                        : Unpooled.wrappedBuffer(new byte[TransferDecoder.mostFrom(ENCODED_AT_A_TIME)])
+                        : Unpooled.wrappedBuffer(new byte[TransferDecoder.maxDecoded(MAX_ENCODED_STEP)])
                                 .clear();
             }
 
@@ -481,7 +483,7 @@ public final class MultipartReader implements AutoCloseable {
                 return closed || current != Part.this || bytes == null ? 0 : bytes.readableBytes();
             }
 
-            /** {@return some bytes, at least one, or null at the end} */
+            /** {@return at least one byte, or null at the end} */
             private @Nullable ByteBuf next() throws IOException {
                 if (closed) {
                     throw new IOException("the stream is closed");
@@ -492,7 +494,7 @@ public final class MultipartReader implements AutoCloseable {
             private @Nullable ByteBuf decoded(TransferDecoder decoder) throws IOException {
                 while (!decoded.isReadable() && !decodedEnd && malformed == null) {
                     ByteBuf encoded = readable();
-                    int count = encoded == null ? 0 : Math.min(encoded.readableBytes(), ENCODED_AT_A_TIME);
+                    int count = encoded == null ? 0 : Math.min(encoded.readableBytes(), MAX_ENCODED_STEP);
                     byte[] memory = decoded.clear().array();
                     try {
                         int size = encoded == null

@@ -5,14 +5,14 @@ import io.netty.util.ReferenceCounted;
 import java.lang.module.ModuleDescriptor.Version;
 import org.jspecify.annotations.Nullable;
 
-/** Says by name and version which Netty cannot be used, before something fails that does not. */
+/** A check that Netty is present and recent enough, so that the error names Netty and its version. */
 final class NettyVersion {
     private static final Version LEAST = Version.parse("4.1.118");
     private static final @Nullable String PROBLEM = problem();
 
     private NettyVersion() {}
 
-    /** Throws an {@link IllegalStateException} if the Netty that this class sees is too old, or not whole. */
+    /** Throws an {@link IllegalStateException} if Netty on the class path is incomplete or too old. */
     static void require() {
         if (PROBLEM != null) {
             throw new IllegalStateException(
@@ -29,7 +29,7 @@ final class NettyVersion {
         }
     }
 
-    /** Only Netty's own manifest is believed: in the jar of an application there may be a copy, and another version. */
+    /** Returns the problem with a package. Only Netty's own manifest counts: a shaded copy has the version of the application. */
     private static @Nullable String problem(Package netty) {
         String title = netty.getImplementationTitle();
         String version = netty.getImplementationVersion();

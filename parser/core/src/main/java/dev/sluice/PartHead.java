@@ -11,14 +11,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a part when its headers have been read. Immutable, thread-safe, and independent of the decoder it comes from.
+ * The headers of a part. Immutable, thread-safe, and independent of the decoder that created it.
  *
- * <p>In a quoted parameter {@code \"} is {@code "} and {@code \\} is {@code \}; every other backslash is itself, so that
- * {@code C:\dir\f.txt} survives. Percent escapes are literal unless {@link MultipartOptions#decodePercentEscapes()}, RFC 2047
- * encoded words unless {@link MultipartOptions#decodeEncodedWords()}. Text is decoded in {@link MultipartOptions#headerCharset()}, undecodable bytes as U+FFFD.
+ * <p>In a quoted parameter, {@code \"} means {@code "} and {@code \\} means {@code \}. Every other backslash is literal, so that
+ * {@code C:\dir\f.txt} remains unchanged. Percent escapes are literal unless {@link MultipartOptions#decodePercentEscapes()} is set, and
+ * RFC 2047 encoded words are literal unless {@link MultipartOptions#decodeEncodedWords()} is set. Text is decoded with {@link
+ * MultipartOptions#headerCharset()}. Malformed bytes become U+FFFD.
  */
 public final class PartHead {
-    /** One header field: the name as it came; the value without the blanks around it, and with one space for each fold. */
+    /** A header field: its name as sent, and its value without surrounding blanks and with one space in place of each fold. */
     public record Header(String name, String value) {}
 
     private static final int[] NO_ORIGINS = {};
@@ -34,7 +35,6 @@ public final class PartHead {
     private final int encodingAt;
     private final Charset charset;
 
-    /** Takes the header section, checked and complete, and where its Content-Type and transfer encoding are; -1 where not. */
     PartHead(
             int index,
             long offset,
@@ -58,7 +58,7 @@ public final class PartHead {
         this.charset = charset;
     }
 
-    /** {@return this part of a nested body as part of the body around it: with index and name of the part that it is in} */
+    /** {@return the head of this part of a nested body, with the index and the name of the outer part} */
     public PartHead within(PartHead outer) {
         return new PartHead(
                 outer.index,
@@ -74,38 +74,38 @@ public final class PartHead {
     }
 
     /**
-     * {@return the 0-based index of the part in the body; the parts of a nested body that a form expands share the index of the
-     * part they are in}
+     * {@return the 0-based index of the part in the body; if a form expands a nested body, its parts have the index of the outer
+     * part}
      */
     public int index() {
         return index;
     }
 
-    /** {@return where the part's body starts, in bytes from the start of the multipart body} */
+    /** {@return the offset in the multipart body at which the body of the part starts} */
     public long offset() {
         return offset;
     }
 
     /**
-     * {@return the {@code name} as the client sent it, possibly empty; compare it byte by byte. Null only outside of
-     * {@code multipart/form-data}, where there is none, or no Content-Disposition that can be read}
+     * {@return the {@code name} as the client sent it, which may be empty. Null only outside of {@code multipart/form-data}, if the part
+     * has no name or no valid Content-Disposition}
      */
     public @Nullable String name() {
         return name;
     }
 
     /**
-     * {@return the file name as the client sent it; empty for a file input left empty; null where there is none (a form field).
-     * Never a path: use {@link #safeFilename()} to show or store it}
+     * {@return the file name as the client sent it; empty if no file was selected; null if the part is not a file. Never use it as a
+     * path: {@link #safeFilename()} is safe to show and to store}
      */
     public @Nullable String filename() {
         return filename;
     }
 
     /**
-     * {@return a base name that is safe to show and to store, made from {@link #filename()}: no path, control, bidirectional or
-     * Windows-reserved characters, no device name, at most 255 bytes of UTF-8; empty for a file input left empty, or if no
-     * character is left; null if there is no file name}
+     * {@return a base name that is safe to show and to store, derived from {@link #filename()}: without path, control characters,
+     * bidirectional characters, characters reserved by Windows and device names, and with at most 255 bytes of UTF-8. Empty if no file
+     * was selected or no character remains; null if the part has no file name}
      *
      * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself.
      */
@@ -113,14 +113,14 @@ public final class PartHead {
         return filename == null ? null : SafeFilename.of(filename);
     }
 
-    /** {@return what {@code filename} says, whether or not it is the {@link #filename()}; null where there is none} */
+    /** {@return the value of the {@code filename} parameter, even if {@link #filename()} is another; null if there is none} */
     public @Nullable String plainFilename() {
         return plainFilename;
     }
 
     /**
-     * {@return what {@code filename*} says (RFC 8187), whether or not it is the {@link #filename()}; null where there is none that
-     * can be decoded}
+     * {@return the value of the {@code filename*} parameter (RFC 8187), even if {@link #filename()} is another; null if there is none or
+     * it cannot be decoded}
      */
     public @Nullable String extendedFilename() {
         return extendedFilename;
@@ -131,7 +131,7 @@ public final class PartHead {
         return valueAt(typeAt);
     }
 
-    /** {@return the {@code Content-Type} without its parameters, in lower case, or null where there is none} */
+    /** {@return the {@code Content-Type} without its parameters, in lower case, or null if there is none} */
     public @Nullable String mediaType() {
         String type = contentType();
         return type == null
@@ -139,15 +139,15 @@ public final class PartHead {
                 : type.substring(0, (type + ';').indexOf(';')).strip().toLowerCase(Locale.ROOT);
     }
 
-    /** {@return the first parameter called {@code parameter} of the {@code Content-Type}, quotes removed, or null} */
+    /** {@return the first parameter called {@code parameter} of the {@code Content-Type}, without quotes, or null} */
     public @Nullable String contentTypeParameter(String parameter) {
         String type = contentType();
         return type == null ? null : parameter(type, parameter);
     }
 
     /**
-     * {@return the charset that the {@code Content-Type} names (RFC 7578 section 4.5); null where it names none, and where the
-     * platform does not know it: {@link #contentTypeParameter} tells which}
+     * {@return the charset of the {@code Content-Type} (RFC 7578 section 4.5); null if there is none or the platform does not support
+     * it. Call {@link #contentTypeParameter} to distinguish them}
      */
     public @Nullable Charset charset() {
         String named = contentTypeParameter("charset");
@@ -159,14 +159,14 @@ public final class PartHead {
         return valueAt(encodingAt);
     }
 
-    /** {@return the size of the header section, its blank line included, in bytes} */
+    /** {@return the number of bytes of the header section, including its blank line} */
     public int headerBytes() {
         return section.length;
     }
 
     // ---- header fields
 
-    /** {@return the header fields in the order in which they came, duplicates included (RFC 2046 section 5.1); unmodifiable} */
+    /** {@return the header fields in the order in which they were sent, including duplicates; unmodifiable} */
     public List<Header> headers() {
         List<Header> headers = new ArrayList<>();
         for (int at = 0; !Bytes.isLineEnd(section[at]); at = next(at)) {
@@ -192,9 +192,9 @@ public final class PartHead {
     }
 
     /**
-     * {@return the bytes of a value, for what cannot be decoded: a new array}
+     * {@return the bytes of a value as a new array, for values that are malformed in the header charset}
      *
-     * @param index of the field in {@link #headers()}
+     * @param index the index of the field in {@link #headers()}
      * @throws IndexOutOfBoundsException if there is no such field
      */
     public byte[] rawHeader(int index) {
@@ -249,9 +249,9 @@ public final class PartHead {
     }
 
     /**
-     * {@return a copy of {@code array[from..to)} with one space for each fold and the blanks around it}
+     * {@return a copy of {@code array[from..to)} in which each fold, with the blanks around it, is one space}
      *
-     * @param origins empty, or as long as the range: receives for each byte of the result where it was
+     * @param origins empty, or as long as the range: receives the index in {@code array} of each byte of the result
      */
     static byte[] unfold(byte[] array, int from, int to, int[] origins) {
         byte[] unfolded = new byte[to - from];
@@ -281,7 +281,7 @@ public final class PartHead {
 
     // ---- parameters of the Content-Type
 
-    /** {@return the value of the first parameter called {@code name}, quotes removed, or null} */
+    /** {@return the value of the first parameter called {@code name}, without quotes, or null} */
     static @Nullable String parameter(String contentType, String name) {
         for (String parameter : parameters(contentType)) {
             if (parameter.regionMatches(true, 0, name + "=", 0, name.length() + 1)) {
@@ -293,7 +293,7 @@ public final class PartHead {
         return null;
     }
 
-    /** {@return what stands behind each semicolon, without the blanks around it} */
+    /** {@return the text after each semicolon, without surrounding blanks} */
     static List<String> parameters(String contentType) {
         List<String> parameters = new ArrayList<>(2);
         int end = contentType.indexOf(';');
@@ -320,12 +320,12 @@ public final class PartHead {
         return text.length();
     }
 
-    /** {@return a builder of what is wrong with this part, at the start of its body: for sinks, deciders and adapters} */
+    /** {@return a builder of an exception for this part, at the start of its body; for sinks, deciders and adapters} */
     public MultipartException.Builder because(MultipartException.Reason reason) {
         return MultipartException.because(reason).part(index, name).at(offset);
     }
 
-    /** {@return index and offset: names come from the client and are not for logs} */
+    /** {@return index and offset, but no names, because they come from the client and may be logged} */
     @Override
     public String toString() {
         return "PartHead[index=" + index + ", offset=" + offset + "]";

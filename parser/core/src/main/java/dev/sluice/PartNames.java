@@ -6,14 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which of the values of a {@code Content-Disposition} is the name of a part, and which its file name: the plain ones, the extended ones
- * of RFC 8187, the pieces of RFC 2231 or the encoded words of RFC 2047. What of it is acceptable {@link PartRules} decides.
+ * The name and the file name of a part, chosen from the parameters of its {@code Content-Disposition}: plain, extended (RFC 8187), in
+ * continuations (RFC 2231) or in encoded words (RFC 2047). {@link PartRules} decides whether the deviations found here are acceptable.
  */
 final class PartNames {
-    static final Comparator<Oddity> FROM_LEFT_TO_RIGHT = Comparator.comparingInt(Oddity::position);
+    static final Comparator<FoundDeviation> BY_POSITION = Comparator.comparingInt(FoundDeviation::position);
 
-    /** What has a verdict of its own, and where in the disposition; a broken one was to be used and cannot be. */
-    record Oddity(int position, Deviation kind, boolean broken) {}
+    /**
+     * A deviation in a {@code Content-Disposition}.
+     *
+     * @param position index in the array that the parser has read
+     * @param unusable whether the value was needed and cannot be used, so that the part is rejected in every preset
+     */
+    record FoundDeviation(int position, Deviation kind, boolean unusable) {}
 
     private final MultipartOptions options;
     private final DispositionParser disposition;
@@ -21,16 +26,16 @@ final class PartNames {
     boolean hasName;
     boolean hasFilename;
 
-    /** What the name is where it is not the plain one as it came. */
+    /** The name if it is not the plain parameter as sent; null otherwise. */
     private @Nullable String otherName;
 
-    /** What the file name is where it is not the plain one as it came. */
+    /** The file name if it is not the plain parameter as sent; null otherwise. */
     private @Nullable String otherFilename;
 
     private @Nullable String extendedFilename;
 
-    /** The extended parameters, and the values of encoded words. */
-    final List<Oddity> oddities = new ArrayList<>(0);
+    /** Deviations of extended parameters, continuations and encoded words. */
+    final List<FoundDeviation> found = new ArrayList<>(0);
 
     PartNames(MultipartOptions options, DispositionParser disposition) {
         this.options = options;
@@ -40,86 +45,87 @@ final class PartNames {
     void clear() {
         hasName = hasFilename = false;
         otherName = otherFilename = extendedFilename = null;
-        oddities.clear();
+        found.clear();
         disposition.clear();
     }
 
-    /** Takes what is plain, and has been found already. */
-    void take(UsualSection usual) {
+    /** Sets the names of a section of the common form, which are plain. */
+    void set(CommonHeaders common) {
         hasName = true;
-        hasFilename = usual.filenameStart >= 0;
+        hasFilename = common.filenameStart >= 0;
     }
 
     void findName() {
-        hasName = disposition.name.isThere();
+        hasName = disposition.name.isPresent();
         otherName = words(disposition.name);
         if (hasName) {
-            odd(disposition.extendedName, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+            addDeviation(disposition.extendedName, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
         }
-        odd(disposition.nameContinuation, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
+        addDeviation(disposition.nameContinuation, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
     }
 
     private @Nullable String words(DispositionParser.Parameter parameter) {
         String words = parameter.words(options.headerCharset());
         if (words != null) {
-            odd(parameter, Deviation.ENCODED_WORD, false);
+            addDeviation(parameter, Deviation.ENCODED_WORD, false);
         }
         return options.decodeEncodedWords() ? words : null;
     }
 
-    private void odd(DispositionParser.Parameter parameter, Deviation kind, boolean broken) {
-        if (parameter.isThere()) {
-            oddities.add(new Oddity(parameter.at, kind, broken));
+    private void addDeviation(DispositionParser.Parameter parameter, Deviation kind, boolean unusable) {
+        if (parameter.isPresent()) {
+            found.add(new FoundDeviation(parameter.at, kind, unusable));
         }
     }
 
-    /** Takes {@code name*} where there is no name. {@return whether there is one} */
-    boolean takeExtendedName() {
+    /** Uses {@code name*} in place of a missing {@code name}. {@return whether it can be decoded} */
+    boolean useExtendedName() {
         otherName = disposition.extendedName.decoded();
         hasName = otherName != null;
         return hasName;
     }
 
     void findFilename() {
-        hasFilename = disposition.filename.isThere();
+        hasFilename = disposition.filename.isPresent();
         String extended = disposition.extendedFilename.decoded();
         extendedFilename = extended;
         if (extended != null && (!hasFilename || options.preferExtendedFilename() || isLossyFormOf(extended))) {
             otherFilename = extended;
         } else if (hasFilename) {
             otherFilename = words(disposition.filename);
-        } else if (disposition.continuation.isThere() && options.joinContinuations()) {
+        } else if (disposition.continuation.isPresent() && options.joinContinuations()) {
             otherFilename = ExtendedValue.join(disposition.pieces, options.headerCharset());
-        } else if (disposition.extendedFilename.isThere() && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
+        } else if (disposition.extendedFilename.isPresent()
+                && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
             otherFilename = disposition.extendedFilename.text(options.headerCharset());
         }
-        findOddities(extended);
+        findFilenameDeviations(extended);
         hasFilename |= otherFilename != null;
     }
 
-    private void findOddities(@Nullable String extended) {
-        boolean plain = disposition.filename.isThere();
+    private void findFilenameDeviations(@Nullable String extended) {
+        boolean plain = disposition.filename.isPresent();
         boolean joins = options.joinContinuations();
-        boolean joined = joins && disposition.continuation.isThere() && otherFilename != null;
+        boolean joined = joins && disposition.continuation.isPresent() && otherFilename != null;
         boolean unreadable = !plain && extended == null && !joined;
         Deviation ofPieces = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.PARAMETER_CONTINUATION;
-        odd(disposition.continuation, ofPieces, unreadable && joins);
+        addDeviation(disposition.continuation, ofPieces, unreadable && joins);
         if (extended == null) {
             Deviation verdict = unreadable ? Deviation.UNREADABLE_FILENAME : Deviation.UNUSABLE_EXTENDED_PARAMETER;
-            odd(disposition.extendedFilename, verdict, false);
+            addDeviation(disposition.extendedFilename, verdict, false);
         } else if (!plain) {
-            odd(disposition.extendedFilename, Deviation.EXTENDED_FILENAME, false);
+            addDeviation(disposition.extendedFilename, Deviation.EXTENDED_FILENAME, false);
         } else {
             boolean same = extended.equals(disposition.filename.text(options.headerCharset()));
-            boolean behind = disposition.filename.at > disposition.extendedFilename.at;
-            odd(
-                    behind ? disposition.filename : disposition.extendedFilename,
+            boolean plainIsSecond = disposition.filename.at > disposition.extendedFilename.at;
+            addDeviation(
+                    plainIsSecond ? disposition.filename : disposition.extendedFilename,
                     same ? Deviation.TWO_FILENAMES : Deviation.CONFLICTING_FILENAMES,
                     false);
         }
     }
 
-    /** {@return whether the plain file name is what a client makes of the other one for readers that know no other} */
+    /** {@return whether the plain file name is the extended one with characters replaced, as a fallback for old readers} */
     private boolean isLossyFormOf(String extended) {
         if (disposition.filename.isEncodedWord()) {
             return true;
@@ -134,13 +140,13 @@ final class PartNames {
         return same;
     }
 
-    /** {@return the name, as far as it could be read; null where there is none} */
+    /** {@return the name as far as it was read before an error; null if it was not read} */
     @Nullable
     String knownName() {
-        return otherName != null || !disposition.name.isThere() ? otherName : plainName();
+        return otherName != null || !disposition.name.isPresent() ? otherName : plainName();
     }
 
-    /** {@return the name; null only outside of form-data} */
+    /** {@return the name; null outside of form-data if there is none} */
     @Nullable
     String name() {
         return otherName != null || !hasName ? otherName : plainName();
@@ -155,7 +161,7 @@ final class PartNames {
         return otherFilename != null ? otherFilename : plainFilename();
     }
 
-    /** {@return the file name, or null, of a part with this plain one} */
+    /** {@return the file name of a part whose plain file name is {@code plain}; null if there is none} */
     @Nullable
     String filename(@Nullable String plain) {
         return otherFilename != null ? otherFilename : plain;
@@ -163,7 +169,7 @@ final class PartNames {
 
     @Nullable
     String plainFilename() {
-        return hasFilename && disposition.filename.isThere()
+        return hasFilename && disposition.filename.isPresent()
                 ? escapes(disposition.filename.text(options.headerCharset()))
                 : null;
     }

@@ -6,15 +6,19 @@ import java.nio.charset.Charset;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether the header section of a part, complete and grammatical, is acceptable.
+ * The rules for a complete header section. Grammar is the task of {@link HeaderSection}.
  *
- * <p>Duplicate fields, undecodable bytes and the transfer encoding for every multipart type (RFC 2046, RFC 2045 section 6);
- * {@code Content-Disposition} for {@code multipart/form-data} only (RFC 7578 section 4.2): elsewhere it is read where it can be.
+ * <p>Duplicate fields, undecodable bytes and the transfer encoding are checked for every multipart type (RFC 2046, RFC 2045 section 6).
+ * {@code Content-Disposition} is checked for {@code multipart/form-data} only (RFC 7578 section 4.2). For other types it is read if
+ * possible and ignored otherwise.
+ *
+ * <p>One instance serves all parts of a body. Fields with an index of a header field are {@link #ABSENT} if the part has no such field.
  */
 final class PartRules {
     private static final int ABSENT = -1;
     private static final String CHARSET = "charset";
 
+    /** Deviations that do not prevent a Content-Disposition outside of form-data from being read. */
     private static final Deviation[] READABLE_ELSEWHERE = {
         Deviation.DISPOSITION_TYPE,
         Deviation.LOOSE_PARAMETER,
@@ -36,14 +40,14 @@ final class PartRules {
     private int dispositionField;
     private int typeField;
     private int encodingField;
-    /** The first two of that name, which frame nothing here; but elsewhere they may. */
+    /** The first two Content-Length fields. Sluice never uses them, but other readers may. */
     private int lengthField;
 
     private int secondLengthField;
-    /** Where each byte of an unfolded Content-Disposition was in the section; empty where it was not folded. */
+    /** For each byte of an unfolded Content-Disposition, its index in the section; empty if the field is not folded. */
     private int[] origins = new int[0];
 
-    /** The {@code Content-Length} of the part, or -1 where it has none, or more than one or none that is a number. */
+    /** The {@code Content-Length} of the part; -1 if it has none, more than one, or one that is not a number. */
     long contentLength;
 
     long files;
@@ -58,14 +62,14 @@ final class PartRules {
         this.deviations = deviations;
     }
 
-    void check(int partIndex) throws Refusal {
+    void check(int partIndex) throws Rejection {
         part = partIndex;
         dispositionField = typeField = encodingField = lengthField = secondLengthField = ABSENT;
         names.clear();
         contentLength = ABSENT;
-        UsualSection usual = formData ? section.usualSection() : null;
-        if (usual != null) {
-            take(usual);
+        CommonHeaders common = formData ? section.commonHeaders() : null;
+        if (common != null) {
+            set(common);
             return;
         }
         findFields();
@@ -81,24 +85,24 @@ final class PartRules {
                 parseDisposition();
                 names.findName();
                 names.findFilename();
-            } catch (Refusal e) { // then the part has no name
+            } catch (Rejection e) { // the part has no name
             }
         }
     }
 
-    /** A usual section has nothing to object to but its charset, and one file too many. */
-    private void take(UsualSection usual) throws Refusal {
+    /** Checks a section of the common form, in which only the charset and the number of files can be wrong. */
+    private void set(CommonHeaders common) throws Rejection {
         dispositionField = 0;
-        typeField = usual.typeStart < 0 ? ABSENT : 1;
-        disposition.take(section.array(), usual);
-        names.take(usual);
+        typeField = common.typeStart < 0 ? ABSENT : 1;
+        disposition.set(section.array(), common);
+        names.set(common);
         if (typeField != ABSENT) {
             checkCharset();
         }
         countFile();
     }
 
-    private void findFields() throws Refusal {
+    private void findFields() throws Rejection {
         byte[] array = section.array();
         for (int field = 0; field < section.count; field++) {
             int from = section.nameStart(field);
@@ -118,12 +122,12 @@ final class PartRules {
                 lengthField = lengthField == ABSENT ? field : lengthField;
             }
             if (before != ABSENT) {
-                throw refuse(Reason.DUPLICATE_HEADER, from);
+                throw reject(Reason.DUPLICATE_HEADER, from);
             }
         }
     }
 
-    private void checkText() throws Refusal {
+    private void checkText() throws Rejection {
         for (int field = 0; field < section.count; field++) {
             int start = section.valueStart(field);
             int length = section.valueEnd(field) - start;
@@ -137,7 +141,7 @@ final class PartRules {
         }
     }
 
-    private void checkTransferEncoding() throws Refusal {
+    private void checkTransferEncoding() throws Rejection {
         if (encodingField == ABSENT) {
             return;
         }
@@ -151,50 +155,51 @@ final class PartRules {
         }
     }
 
-    private void checkDisposition() throws Refusal {
+    private void checkDisposition() throws Rejection {
         if (dispositionField == ABSENT) {
-            throw refuse(Reason.MISSING_CONTENT_DISPOSITION, section.arrayOffset() + section.endOfSection);
+            throw reject(Reason.MISSING_CONTENT_DISPOSITION, section.arrayOffset() + section.endOfSection);
         }
-        Refusal refused = null;
+        Rejection rejected = null;
         try {
             parseDisposition();
-        } catch (Refusal e) {
-            refused = e;
+        } catch (Rejection e) {
+            rejected = e;
         }
         int start = section.valueStart(dispositionField);
-        int end = refused == null ? Integer.MAX_VALUE : (int) refused.offset;
-        disposition.noted.sort(PartNames.FROM_LEFT_TO_RIGHT);
-        for (PartNames.Oddity odd : disposition.noted) {
-            if (odd.position() < end) {
-                accept(odd.kind(), index(odd.position()));
+        int end = rejected == null ? Integer.MAX_VALUE : (int) rejected.offset;
+        disposition.found.sort(PartNames.BY_POSITION);
+        for (PartNames.FoundDeviation each : disposition.found) {
+            if (each.position() < end) {
+                accept(each.kind(), index(each.position()));
             }
         }
-        if (refused != null) {
-            throw new Refusal(refused.reason, section.offsetOf(index(end)), "Content-Disposition: " + refused.detail);
+        if (rejected != null) {
+            throw new Rejection(
+                    rejected.reason, section.offsetOf(index(end)), "Content-Disposition: " + rejected.detail);
         }
         names.findName();
         if (!names.hasName) {
-            if (!names.takeExtendedName()) {
-                throw refuse(Reason.MISSING_NAME, start);
+            if (!names.useExtendedName()) {
+                throw reject(Reason.MISSING_NAME, start);
             }
             require(
                     Deviation.EXTENDED_NAME,
                     start,
-                    "the Content-Disposition has no name but a name*: the preset COMPATIBLE takes it, as does any"
-                            + " that accepts EXTENDED_NAME");
+                    "the Content-Disposition has name* but no name: use the preset COMPATIBLE, or another that"
+                            + " accepts EXTENDED_NAME");
         }
         names.findFilename();
-        names.oddities.sort(PartNames.FROM_LEFT_TO_RIGHT);
-        for (PartNames.Oddity odd : names.oddities) {
-            int index = index(odd.position());
-            if (odd.broken() || !accept(odd.kind(), index)) {
-                String detail = "Content-Disposition: " + DispositionParser.detail(odd.kind());
-                throw new Refusal(odd.kind().reason(), section.offsetOf(index), detail);
+        names.found.sort(PartNames.BY_POSITION);
+        for (PartNames.FoundDeviation each : names.found) {
+            int index = index(each.position());
+            if (each.unusable() || !accept(each.kind(), index)) {
+                String detail = "Content-Disposition: " + DispositionParser.detail(each.kind());
+                throw new Rejection(each.kind().reason(), section.offsetOf(index), detail);
             }
         }
     }
 
-    private void parseDisposition() throws Refusal {
+    private void parseDisposition() throws Rejection {
         int from = section.valueStart(dispositionField);
         int to = section.valueEnd(dispositionField);
         if (!section.isFolded(dispositionField)) {
@@ -208,24 +213,24 @@ final class PartRules {
         disposition.parse(unfolded, 0, unfolded.length);
     }
 
-    /** {@return the index in the array of the section of a position of the disposition parser} */
+    /** {@return the index in the section of a position in the value that the disposition parser has read} */
     private int index(int position) {
         return origins.length > 0 ? origins[position] : position;
     }
 
-    private void checkType() throws Refusal {
+    private void checkType() throws Rejection {
         if (typeField == ABSENT) {
             return;
         }
         int start = section.valueStart(typeField);
         if (Keyword.MULTIPART.startsAt(section.array(), start, section.valueEnd(typeField))) {
-            require(Deviation.NESTED_MULTIPART, start, "a form-data part holds another multipart body");
+            require(Deviation.NESTED_MULTIPART, start, "a form-data part contains another multipart body");
         }
         checkCharset();
     }
 
-    /** Checks a type with parameters: all readers find the same charset; that of a field is known, and in it ASCII is itself. */
-    private void checkCharset() throws Refusal {
+    /** Checks that all readers find the same charset, and that the charset of a field is known and a superset of US-ASCII. */
+    private void checkCharset() throws Rejection {
         int start = section.valueStart(typeField);
         byte[] array = section.array();
         int at = start;
@@ -252,7 +257,7 @@ final class PartRules {
         }
     }
 
-    /** {@return whether readers may find another charset in {@code contentType} than the first {@code charset=}} */
+    /** {@return whether some readers find another charset in {@code contentType} than the first {@code charset=}} */
     private static boolean isAmbiguous(String contentType) {
         int plain = 0;
         for (String parameter : PartHead.parameters(contentType)) {
@@ -268,7 +273,7 @@ final class PartRules {
         return plain > 1;
     }
 
-    private void checkContentLength() throws Refusal {
+    private void checkContentLength() throws Rejection {
         if (lengthField == ABSENT) {
             return;
         }
@@ -281,7 +286,7 @@ final class PartRules {
         }
     }
 
-    /** {@return the number that a field is, at most {@link Long#MAX_VALUE}, or {@link #ABSENT} where it is none} */
+    /** {@return the value of a field as a number, at most {@link Long#MAX_VALUE}; {@link #ABSENT} if it is not a number} */
     private long lengthOf(int field) {
         int from = section.valueStart(field);
         int to = section.valueEnd(field);
@@ -296,9 +301,9 @@ final class PartRules {
         return length;
     }
 
-    private void countFile() throws Refusal {
+    private void countFile() throws Rejection {
         if (names.hasFilename && ++files > options.maxFiles()) {
-            throw refuse(Reason.TOO_MANY_FILES, section.valueStart(dispositionField));
+            throw reject(Reason.TOO_MANY_FILES, section.valueStart(dispositionField));
         }
     }
 
@@ -306,15 +311,15 @@ final class PartRules {
         return deviations.accept(kind, part, section.offsetOf(index));
     }
 
-    private void require(Deviation kind, int index, String detail) throws Refusal {
+    private void require(Deviation kind, int index, String detail) throws Rejection {
         deviations.require(kind, part, section.offsetOf(index), detail);
     }
 
-    private Refusal refuse(Reason reason, int index) {
-        return new Refusal(reason, section.offsetOf(index), "");
+    private Rejection reject(Reason reason, int index) {
+        return new Rejection(reason, section.offsetOf(index), "");
     }
 
-    /** {@return what is known of the part whose body starts at {@code offset}} */
+    /** {@return the head of the part, whose body starts at {@code offset}} */
     PartHead head(long offset) {
         String plain = names.plainFilename();
         return new PartHead(
@@ -330,7 +335,7 @@ final class PartRules {
                 options.headerCharset());
     }
 
-    /** {@return where in the copy of the section the value of a field is} */
+    /** {@return the index of a value in a copy of the section} */
     private int valueOf(int field) {
         return field == ABSENT ? ABSENT : section.valueStart(field) - section.arrayOffset();
     }

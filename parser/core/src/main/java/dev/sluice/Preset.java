@@ -6,29 +6,29 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Which {@linkplain Deviation deviations} are accepted, accepted and reported, or refused. Immutable and thread-safe.
+ * A decision for each {@linkplain Deviation deviation}: accept, accept and report, or reject. Immutable and thread-safe.
  *
- * <p>Start from one of the three and change single deviations:
+ * <p>Start from one of the three constants and change single deviations:
  * {@code Preset.STANDARD.refusing(Deviation.FOLDED_HEADER)}.
  */
 public final class Preset {
     /**
-     * Takes what every mainstream client sends and what RFC 2046 and RFC 7578 allow; what can hide a part from a reader is
-     * refused; oddities are reported, but for backslashes in names. The default.
+     * The default. Accepts everything that mainstream clients send and that RFC 2046 and RFC 7578 allow. Rejects input that can hide a part
+     * from another reader. Reports other deviations, except backslashes in names.
      */
     public static final Preset STANDARD = new Preset("STANDARD", kind -> kind.standard, false);
 
     /**
-     * As {@link #STANDARD}, but refuses every reported oddity, and {@link Deviation#BACKSLASH}: behind an inspecting proxy, or
-     * as one.
+     * Like {@link #STANDARD}, but rejects every reported deviation and {@link Deviation#BACKSLASH}. For use in an inspecting proxy or after
+     * one.
      */
     public static final Preset STRICT = new Preset("STRICT", kind -> kind.strict, false);
 
-    /** Takes also what Netty's decoder and Commons FileUpload take: old clients, migration. */
+    /** Also accepts the input that Netty's decoder and Commons FileUpload accept. For old clients and for migration. */
     public static final Preset COMPATIBLE = new Preset("COMPATIBLE", kind -> kind.compatible, true);
 
     private final String name;
-    /** Of each deviation, by its ordinal. */
+    /** The decisions, indexed by the ordinal of the deviation. */
     private final Verdict[] verdicts;
 
     private final boolean decodes;
@@ -43,7 +43,11 @@ public final class Preset {
         this.decodes = decodes;
     }
 
-    /** {@return one of the three by its name, in any case; an {@link IllegalArgumentException} says that it is none} */
+    /**
+     * {@return the preset with this name, in any case}
+     *
+     * @throws IllegalArgumentException if no preset has this name
+     */
     public static Preset named(String name) {
         return Stream.of(STANDARD, STRICT, COMPATIBLE)
                 .filter(preset -> preset.name.equalsIgnoreCase(name.strip()))
@@ -51,7 +55,7 @@ public final class Preset {
                 .orElseThrow(() -> Setting.PRESET.unusable(name, null));
     }
 
-    /** {@return this preset, but with {@code deviations} accepted silently} */
+    /** {@return this preset, but with {@code deviations} accepted without a report} */
     public Preset accepting(Deviation... deviations) {
         return changed(Verdict.ACCEPTED, deviations);
     }
@@ -61,7 +65,7 @@ public final class Preset {
         return changed(Verdict.REPORTED, deviations);
     }
 
-    /** {@return this preset, but with {@code deviations} refused} */
+    /** {@return this preset, but with {@code deviations} rejected} */
     public Preset refusing(Deviation... deviations) {
         return changed(Verdict.REFUSED, deviations);
     }
@@ -74,7 +78,7 @@ public final class Preset {
         return new Preset(name + "+", changed, decodes);
     }
 
-    /** {@return whether {@code deviation} is accepted, silently or reported} */
+    /** {@return whether {@code deviation} is accepted, reported or not} */
     public boolean accepts(Deviation deviation) {
         return verdicts[deviation.ordinal()] != Verdict.REFUSED;
     }
@@ -85,8 +89,9 @@ public final class Preset {
     }
 
     /**
-     * {@return whether what old clients encode is decoded, unless options say otherwise: transfer encodings, nested forms,
-     * continuations of parameters, encoded words, and {@code filename*} rather than {@code filename}. Accepting, reporting and refusing change nothing of it}
+     * {@return whether the encodings of old clients are decoded by default: transfer encodings, nested forms, continuations of parameters,
+     * encoded words, and {@code filename*} rather than {@code filename}. {@link #accepting}, {@link #reporting} and {@link #refusing} do
+     * not change it}
      */
     public boolean decodes() {
         return decodes;
@@ -102,7 +107,7 @@ public final class Preset {
         return Arrays.hashCode(verdicts) + Boolean.hashCode(decodes);
     }
 
-    /** {@return the name of the preset this one started from, with {@code +} for each change} */
+    /** {@return the name of the original preset, with {@code +} for each change} */
     @Override
     public String toString() {
         return name;

@@ -4,24 +4,24 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
-/** Makes a base name that is safe to show and to store out of a file name chosen by the client. */
+/** A conversion of file names chosen by clients to base names that are safe to show and to store. */
 final class SafeFilename {
     private static final int MAX_BYTES = 255;
 
-    /** Device names of Windows, in any case and with any extension; and COM or LPT with a digit. */
+    /** Device names of Windows, reserved in any case and with any extension. COM and LPT with a digit are reserved too. */
     private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul", "conin$", "conout$");
 
     private static final String DIGITS = "0123456789\u00B9\u00B2\u00B3";
 
-    /** What parts a path; the fullwidth ones too, of which Windows makes the others in old code pages. */
+    /** Path separators. The fullwidth forms are included because Windows converts them to ASCII in old code pages. */
     private static final String SEPARATORS = "/\\\uFF0F\uFF3C";
 
     private SafeFilename() {}
 
     /**
-     * {@return the last path element of {@code filename}, without control, format and unpaired characters, with {@code _} for
-     * characters that Windows reserves, without blanks and dots at either end, at most 255 bytes of UTF-8; empty where nothing
-     * is left that can be seen}
+     * {@return the last path element of {@code filename}, without control, format and unpaired characters, with {@code _} in place of
+     * characters that Windows reserves, without blanks and dots at both ends, and with at most 255 bytes of UTF-8; empty if no visible
+     * character remains}
      */
     static String of(String filename) {
         int start = filename.length();
@@ -38,7 +38,7 @@ final class SafeFilename {
             return "";
         }
         String shortened = shorten(trimmed);
-        return isDevice(shortened) ? shorten("_" + shortened) : shortened; // cutting may have made it one
+        return isDevice(shortened) ? shorten("_" + shortened) : shortened; // shortening may produce one
     }
 
     private static boolean isDevice(String name) {
@@ -47,12 +47,14 @@ final class SafeFilename {
         return port ? DIGITS.indexOf(stem.charAt(3)) >= 0 : DEVICES.contains(stem);
     }
 
-    /** Blanks and dots, and letters, marks and a symbol that are drawn as nothing; the others of that kind are not kept anyway. */
+    /** {@return whether {@code c} is a blank, a dot, or an invisible letter, mark or symbol; other invisible characters are removed} */
     private static boolean isInvisible(int c) {
         return switch (c) {
             case '.', ' ', 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2800, 0x3164, 0xFFA0 -> true;
             default ->
-                c >= 0x180B && c <= 0x180D || c >= 0xFE00 && c <= 0xFE0F || c >= 0xE0100; // none that is kept is beyond
+                c >= 0x180B && c <= 0x180D
+                        || c >= 0xFE00 && c <= 0xFE0F
+                        || c >= 0xE0100; // of these, only variation selectors are kept
         };
     }
 
@@ -88,16 +90,16 @@ final class SafeFilename {
         return name.substring(from, to);
     }
 
-    /** Cuts the stem, not the extension, and never inside a character. */
+    /** Shortens the stem, but not the extension, and never within a character. */
     private static String shorten(String name) {
         if (size(name) <= MAX_BYTES) {
             return name;
         }
-        String tail = name.substring(Math.max(0, name.lastIndexOf('.'))); // too long where there is no dot
+        String tail = name.substring(Math.max(0, name.lastIndexOf('.'))); // the whole name if it has no dot
         String extension = size(tail) <= 32 ? tail : "";
         int room = MAX_BYTES - size(extension);
         int end = 0;
-        for (; ; ) { // the name is longer than that
+        for (; ; ) { // ends, because the name is longer
             int c = name.codePointAt(end);
             room -= size(Character.toString(c));
             if (room < 0) {

@@ -9,20 +9,20 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every setting there is, with its name, its defaults and its range: the same wherever it is set, be it by a builder
- * method, an init parameter of the servlet filter or a command line. The methods of the builders say what each does.
+ * The table of all settings with their names, defaults and ranges. They are the same for builder methods, init parameters of the servlet
+ * filter, and command lines. The methods of the builders document the meaning of each setting.
  */
 public enum Setting {
     PRESET(Scope.BODY, Kind.PRESET, 0),
     HEADER_CHARSET(Scope.BODY, Kind.CHARSET, 0),
     DECODE_PERCENT_ESCAPES(Scope.BODY, Kind.FLAG, 0),
-    /** By default as {@link Preset#decodes()} says. */
+    /** The default is {@link Preset#decodes()}. */
     DECODE_TRANSFER_ENCODINGS(Scope.BODY, Kind.FLAG, -1),
-    /** By default as {@link Preset#decodes()} says. */
+    /** The default is {@link Preset#decodes()}. */
     JOIN_CONTINUATIONS(Scope.BODY, Kind.FLAG, -1),
-    /** By default as {@link Preset#decodes()} says. */
+    /** The default is {@link Preset#decodes()}. */
     DECODE_ENCODED_WORDS(Scope.BODY, Kind.FLAG, -1),
-    /** By default as {@link Preset#decodes()} says. */
+    /** The default is {@link Preset#decodes()}. */
     PREFER_EXTENDED_FILENAME(Scope.BODY, Kind.FLAG, -1),
     MAX_BODY_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, 64 << 20, "unlimitedBodyBytes()"),
     MAX_PART_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, Long.MAX_VALUE, "unlimitedPartBytes()"),
@@ -34,7 +34,7 @@ public enum Setting {
     MAX_HEADER_BYTES(Scope.BODY, Kind.BYTES, 256 << 10, 256 << 10, "unlimitedHeaderBytes()"),
     MAX_PREAMBLE_BYTES(Scope.BODY, Kind.BYTES, 4 << 10),
     MAX_EPILOGUE_BYTES(Scope.BODY, Kind.BYTES, 4 << 10),
-    /** By default as {@link Preset#decodes()} says. */
+    /** The default is {@link Preset#decodes()}. */
     EXPAND_NESTED(Scope.FORM, Kind.FLAG, -1),
     SPILL_THRESHOLD(Scope.FORM, Kind.BYTES, 64 << 10),
     MAX_IN_MEMORY_BYTES(Scope.FORM, Kind.BYTES, 1 << 20),
@@ -46,11 +46,11 @@ public enum Setting {
     /** In nanoseconds. */
     MAX_SINK_WAIT(Scope.FORM, Kind.TIME, 60_000_000_000L),
     DIRECTORY(Scope.SPOOL, Kind.PATH, 0),
-    /** By default 16 times the largest {@code maxBodyBytes}, and this at least. */
+    /** The default is 16 times the largest {@code maxBodyBytes}, but at least this value. */
     MAX_SPOOL_BYTES(Scope.SPOOL, Kind.BYTES, 1 << 30, 1 << 30, "unlimitedSpoolBytes()"),
     MAX_SPOOL_FILES(Scope.SPOOL, Kind.COUNT, 10_000, 10_000, "unlimitedSpoolFiles()"),
     KEEP_FREE_BYTES(Scope.SPOOL, Kind.BYTES, 256 << 20),
-    /** By default a quarter of the heap. */
+    /** The default is a quarter of the heap. */
     MEMORY_BUDGET_BYTES(Scope.MEMORY, Kind.BYTES, heap() / 4, heap() / 4, "MemoryBudget.unlimited()"),
     LOCATION(Scope.FILTER, Kind.PATH, 0),
     PARSE(Scope.FILTER, Kind.PARSE, 0),
@@ -59,8 +59,8 @@ public enum Setting {
     SERVE_DELETE(Scope.FILTER, Kind.FLAG, 0);
 
     /**
-     * What a setting belongs to: {@link MultipartOptions} and all that have them, {@link dev.sluice.form.FormOptions}, {@link
-     * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, or the servlet filter alone.
+     * The object that a setting configures: {@link MultipartOptions} and everything that contains them, {@link
+     * dev.sluice.form.FormOptions}, {@link dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, or the servlet filter.
      */
     public enum Scope {
         BODY,
@@ -71,8 +71,8 @@ public enum Setting {
     }
 
     /**
-     * What a setting is, and how it is written; read, it is a {@link Long} for BYTES and COUNT, a {@link Duration}, a {@link
-     * Boolean}, a {@link Preset}, a {@link Charset}, or, for PATH and PARSE, a {@link String}.
+     * The type of a setting, which determines its form as text. {@link Setting#parse} returns a {@link Long} for BYTES and COUNT, a {@link
+     * Duration} for TIME, a {@link Boolean} for FLAG, a {@link Preset}, a {@link Charset}, and a {@link String} for PATH and PARSE.
      */
     public enum Kind {
         BYTES("a number of bytes, with or without KiB, MiB, GiB or TiB"),
@@ -123,7 +123,11 @@ public enum Setting {
         return Runtime.getRuntime().maxMemory();
     }
 
-    /** {@return the setting with this {@link #key()}; an {@link IllegalArgumentException} says which there are} */
+    /**
+     * {@return the setting with this {@link #key()}}
+     *
+     * @throws IllegalArgumentException if there is none; the message lists all keys
+     */
     public static Setting of(String key) {
         return Stream.of(values())
                 .filter(setting -> setting.key.equals(key))
@@ -132,43 +136,43 @@ public enum Setting {
                         + Stream.of(values()).map(Setting::key).collect(Collectors.joining(", "))));
     }
 
-    /** {@return its one name, such as {@code maxBodyBytes}: of the builder's method, and wherever it is written} */
+    /** {@return the name of the setting, which is also the name of the builder method, such as {@code maxBodyBytes}} */
     public String key() {
         return key;
     }
 
-    /** {@return what it belongs to} */
+    /** {@return the object that the setting configures} */
     public Scope scope() {
         return scope;
     }
 
-    /** {@return what it is} */
+    /** {@return the type of the setting} */
     public Kind kind() {
         return kind;
     }
 
-    /** {@return what it is for a decoder or reader unless set; {@link Long#MAX_VALUE} where unlimited; 0 where it is no number} */
+    /** {@return the default for decoders and readers; {@link Long#MAX_VALUE} if unlimited; 0 if it is not a number} */
     public long decoderDefault() {
         return decoderDefault;
     }
 
-    /** {@return what it is for a form unless set; {@link Long#MAX_VALUE} where unlimited; 0 where it is no number} */
+    /** {@return the default for forms; {@link Long#MAX_VALUE} if unlimited; 0 if it is not a number} */
     public long formDefault() {
         return formDefault;
     }
 
-    /** {@return the least number} */
+    /** {@return the smallest allowed number} */
     public long minimum() {
         return kind == Kind.TIME || this == MIN_BYTES_PER_SECOND ? 1 : 0;
     }
 
-    /** {@return the greatest number; what is meant to be unlimited is turned off instead} */
+    /** {@return the largest allowed number; to remove a limit, use {@link #offCall()}} */
     public long maximum() {
-        boolean counted = scope == Scope.BODY && offCall == null; // by the decoder, in an int
+        boolean counted = scope == Scope.BODY && offCall == null; // the decoder counts in an int
         return counted ? Integer.MAX_VALUE : Long.MAX_VALUE - 1;
     }
 
-    /** {@return the call that turns it off, or null where it cannot be} */
+    /** {@return the builder method that turns off the setting; null if that is not possible} */
     public @Nullable String offCall() {
         return offCall;
     }
@@ -181,7 +185,11 @@ public enum Setting {
         return this == MIN_BYTES_PER_SECOND ? "none" : "unlimited";
     }
 
-    /** {@return {@code value}; an {@link IllegalArgumentException} says that it is not {@link #minimum()} to {@link #maximum()}} */
+    /**
+     * {@return {@code value}}
+     *
+     * @throws IllegalArgumentException if it is not in the range from {@link #minimum()} to {@link #maximum()}
+     */
     public long check(long value) {
         if (value < minimum() || value > maximum()) {
             throw new IllegalArgumentException(key + " is " + value + ", must be " + minimum()
@@ -192,10 +200,10 @@ public enum Setting {
     }
 
     /**
-     * {@return what {@code text} says, of the type that {@link #kind()} names; a number that is turned off ({@code
-     * unlimited}, or {@code none} for a rate) is that of the value where it is off}
+     * {@return the value of {@code text}, of the type of {@link #kind()}} A limit that is turned off ({@code unlimited}, or {@code none}
+     * for a rate) is {@link Long#MAX_VALUE}, or 0 for a rate.
      *
-     * @throws IllegalArgumentException if it cannot be read; says the key, the text and what is expected
+     * @throws IllegalArgumentException if the text is malformed; the message has the key, the text and the expected form
      */
     public Object parse(String text) {
         String value = text.strip();
@@ -242,9 +250,9 @@ public enum Setting {
     }
 
     /**
-     * {@return the number of a size such as {@code 512}, {@code 64KiB} or {@code 16g}; a unit is a power of 1024}
+     * {@return the number of bytes of a size such as {@code 512}, {@code 64KiB} or {@code 16g}; units are powers of 1024}
      *
-     * @throws IllegalArgumentException if {@code text} is none, or too large
+     * @throws IllegalArgumentException if {@code text} is not a size, or too large
      */
     public static long size(String text) {
         String number = text.strip();
@@ -272,7 +280,7 @@ public enum Setting {
         return nanos(millis ? Duration.ofMillis(digits(number)) : Duration.ofSeconds(digits(number)));
     }
 
-    /** {@return the nanoseconds of a time; of more than 292 years, those of 292 years} */
+    /** {@return the nanoseconds of a time, at most 292 years} */
     static long nanos(Duration time) {
         try {
             return Math.min(time.toNanos(), Long.MAX_VALUE - 1);

@@ -1,15 +1,19 @@
 /**
- * Takes {@code multipart/*} bodies apart while they stream in (RFC 2046 section 5.1, RFC 7578).
+ * A streaming decoder for {@code multipart} bodies (RFC 2046 section 5.1, RFC 7578).
  *
- * <p>{@link dev.sluice.MultipartDecoder} is the decoder: buffers in, events out, no I/O and no threads. {@link dev.sluice.PartHead} is
- * what it knows of a part.
- * {@link dev.sluice.MultipartReader} is the blocking reader on top of it. {@link dev.sluice.Boundary} comes from the
- * {@code Content-Type} of the request, {@link dev.sluice.MultipartOptions} says what is accepted and how much of it: by a
- * {@link dev.sluice.Preset}, which is a set of {@link dev.sluice.Deviation}s, and {@link dev.sluice.Setting}s, which {@link dev.sluice.BodySettings} collects.
- * What is tolerated is a {@link dev.sluice.ReportedDeviation}, what is refused a {@link dev.sluice.MultipartException}.
+ * <ul>
+ *   <li>{@link dev.sluice.MultipartDecoder} is the decoder: buffers in, events out, without I/O and threads. {@link dev.sluice.PartHead}
+ *       has the headers of a part.
+ *   <li>{@link dev.sluice.MultipartReader} is a blocking reader on top of the decoder.
+ *   <li>{@link dev.sluice.Boundary} is parsed from the {@code Content-Type} of the request.
+ *   <li>{@link dev.sluice.MultipartOptions} holds the options. A {@link dev.sluice.Preset} decides for each {@link dev.sluice.Deviation}
+ *       whether it is accepted. {@link dev.sluice.Setting} lists all settings, and {@link dev.sluice.BodySettings} has their setters.
+ *   <li>A {@link dev.sluice.ReportedDeviation} is a deviation that was accepted. A {@link dev.sluice.MultipartException} is a body that was
+ *       rejected.
+ * </ul>
  *
- * <p>Words used throughout: an <em>offset</em> is a 0-based byte position from the start of the multipart body; an
- * <em>index</em> is a position in a buffer; a <em>size</em> is in bytes; a <em>count</em> counts things.
+ * <p>Terms: an <em>offset</em> is a 0-based byte position in the multipart body, an <em>index</em> is a position in a buffer, a
+ * <em>size</em> is in bytes, and a <em>count</em> is a number of things.
  */
 @NullMarked
 package dev.sluice;

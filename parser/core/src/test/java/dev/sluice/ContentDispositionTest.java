@@ -163,7 +163,7 @@ class ContentDispositionTest {
         String value = "form-data; name*=UTF-8''%C3%BC"; // as aiohttp sends it
         assertEquals("\u00fc", Heads.of(value, COMPATIBLE).name());
         assertEquals(
-                "the Content-Disposition has no name but a name*: the preset COMPATIBLE takes it, as does any that"
+                "the Content-Disposition has name* but no name: use the preset COMPATIBLE, or another that"
                         + " accepts EXTENDED_NAME (part 0 \"\u00fc\", offset 26)",
                 assertThrows(MultipartException.class, () -> Heads.of(value)).getMessage());
     }

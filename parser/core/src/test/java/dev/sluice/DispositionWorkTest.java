@@ -76,7 +76,7 @@ class DispositionWorkTest {
         if (isParsed(parser, value)) {
             long before = parser.steps();
             ExtendedValue.join(parser.pieces, StandardCharsets.UTF_8);
-            if (parser.filename.isThere()) {
+            if (parser.filename.isPresent()) {
                 parser.filename.text(StandardCharsets.UTF_8);
             }
             long steps = parser.steps() - before;
@@ -94,7 +94,7 @@ class DispositionWorkTest {
                 "form-data; name=a | 21",
                 "form-data; name=\"a\\\"b\" | 25",
             })
-    void countsItsSteps(String value, long expected) throws Refusal {
+    void countsItsSteps(String value, long expected) throws Rejection {
         for (int from : new int[] {0, 100}) {
             byte[] bytes = Decoding.bytes(" ".repeat(from) + value);
             DispositionParser parser = new DispositionParser(Preset.STANDARD);
@@ -104,7 +104,7 @@ class DispositionWorkTest {
     }
 
     @Test
-    void countsWhatIsReadOut() throws Refusal {
+    void countsWhatIsReadOut() throws Rejection {
         byte[] bytes = Decoding.bytes("form-data; name=\"a\\\"b\"");
         DispositionParser parser = new DispositionParser(Preset.STANDARD);
         parser.parse(bytes, 0, bytes.length);
@@ -116,7 +116,7 @@ class DispositionWorkTest {
     private static long steps(Case hostile, byte[] value) {
         DispositionParser parser = new DispositionParser(hostile.preset);
         isParsed(parser, value);
-        assertTrue(parser.noted.size() <= 6, "of each kind the first is noted");
+        assertTrue(parser.found.size() <= 6, "of each kind the first is noted");
         return parser.steps();
     }
 
@@ -124,7 +124,7 @@ class DispositionWorkTest {
         try {
             parser.parse(value, 0, value.length);
             return true;
-        } catch (Refusal e) {
+        } catch (Rejection e) {
             return false;
         }
     }

@@ -116,7 +116,7 @@ class HeaderSectionTest {
 
     private static String messageOf(String line) {
         try (HeaderSection section = section()) {
-            Refusal refused = assertThrows(Refusal.class, () -> read(section, line));
+            Rejection refused = assertThrows(Rejection.class, () -> read(section, line));
             assertEquals(Reason.MALFORMED_HEADER, refused.reason);
             return refused.detail + (refused.seen == null ? "" : ": " + refused.seen);
         }
@@ -127,12 +127,12 @@ class HeaderSectionTest {
                 MultipartOptions.defaults(), Boundary.of("x"), new Deviations(Preset.STANDARD, List.of()));
     }
 
-    private static void read(HeaderSection section, String bytes) throws Refusal {
+    private static void read(HeaderSection section, String bytes) throws Rejection {
         section.begin(0, 0);
         readOn(section, bytes);
     }
 
-    private static void readOn(HeaderSection section, String bytes) throws Refusal {
+    private static void readOn(HeaderSection section, String bytes) throws Rejection {
         ChunkMemory chunk = new ChunkMemory();
         chunk.open(Unpooled.wrappedBuffer(Decoding.bytes(bytes)));
         section.read(chunk, 0, chunk.end());
@@ -140,7 +140,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void countsBytesAndTheWordsTheyAreCopiedIn() throws Refusal {
+    void countsBytesAndTheWordsTheyAreCopiedIn() throws Rejection {
         try (HeaderSection section = section()) {
             String lines = "a: b\r\n".repeat(10);
             read(section, lines);

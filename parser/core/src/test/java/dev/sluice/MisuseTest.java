@@ -71,10 +71,10 @@ class MisuseTest {
             decoder.feed(body());
             while (decoder.next() != Event.NEED_INPUT) {}
             decoder.finish();
-            assertState("one decoder per body", () -> decoder.feed(body()));
+            assertState("for each body", () -> decoder.feed(body()));
             assertEquals(Event.END, decoder.next());
             ByteBuf late = body();
-            assertState("one decoder per body", () -> decoder.feed(late));
+            assertState("for each body", () -> decoder.feed(late));
             assertEquals(0, late.refCnt());
         }
     }
@@ -106,9 +106,9 @@ class MisuseTest {
     void aClosedDecoderCanDoNothing() {
         MultipartDecoder decoder = decoder();
         decoder.close();
-        assertState("make one per body", () -> decoder.feed(body()));
-        assertState("make one per body", decoder::next);
-        assertState("make one per body", decoder::finish);
+        assertState("for each body", () -> decoder.feed(body()));
+        assertState("for each body", decoder::next);
+        assertState("for each body", decoder::finish);
         assertThrows(IllegalStateException.class, decoder::data);
         assertThrows(IllegalStateException.class, decoder::head);
         decoder.close();
@@ -134,7 +134,7 @@ class MisuseTest {
         try (MultipartDecoder decoder = decoder()) {
             List<Executable> calls =
                     List.of(decoder::head, decoder::rawHeaders, decoder::name, decoder::filename, decoder::contentType);
-            calls.forEach(call -> assertState("from PART_BEGIN until PART_END", call));
+            calls.forEach(call -> assertState("from PART_BEGIN until", call));
             decoder.feed(body());
             for (Event expected : List.of(Event.PART_BEGIN, Event.DATA, Event.PART_END)) {
                 assertEquals(expected, decoder.next());
@@ -143,7 +143,7 @@ class MisuseTest {
                 assertEquals(Verdict.A + "\r\n", decoder.rawHeaders().toString(StandardCharsets.US_ASCII));
             }
             assertEquals(Event.NEED_INPUT, decoder.next());
-            calls.forEach(call -> assertState("from PART_BEGIN until PART_END", call));
+            calls.forEach(call -> assertState("from PART_BEGIN until", call));
         }
     }
 
@@ -171,10 +171,10 @@ class MisuseTest {
         assertNotNull(part);
         InputStream stream = part.inputStream();
         reader.close();
-        assertState("make one per body", reader::nextPart);
-        assertState("make one per body", stream::read);
-        assertState("make one per body", part::text);
-        assertState("make one per body", part::inputStream);
+        assertState("for each body", reader::nextPart);
+        assertState("for each body", stream::read);
+        assertState("for each body", part::text);
+        assertState("for each body", part::inputStream);
         reader.close();
     }
 
@@ -222,7 +222,7 @@ class MisuseTest {
             IllegalArgumentException e = assertThrows(
                     IllegalArgumentException.class,
                     () -> MultipartOptions.builder().headerCharset(charset));
-            assertTrue(e.getMessage().contains("pass UTF-8"), e.getMessage());
+            assertTrue(e.getMessage().contains("use UTF-8"), e.getMessage());
         }
         assertEquals(
                 StandardCharsets.ISO_8859_1,

@@ -126,9 +126,7 @@ class MultipartDecoderTest {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("xyz")));
             MultipartException refusal = assertThrows(MultipartException.class, decoder::next);
             assertEquals(part("one\n--").length(), refusal.offset());
-            assertTrue(
-                    refusal.getMessage().startsWith("there is a delimiter after a bare CR or LF ("),
-                    refusal::getMessage);
+            assertTrue(refusal.getMessage().startsWith("a delimiter follows a bare CR or LF ("), refusal::getMessage);
         }
     }
 

@@ -350,7 +350,7 @@ class MultipartReaderTest {
                 assertEquals(3, source.read(ByteBuffer.allocate(9)));
                 Part last = next(reader);
                 IOException stuck = assertThrows(IOException.class, () -> last.transferTo(new StuckChannel()));
-                assertEquals("the channel takes no bytes", stuck.getMessage());
+                assertEquals("the channel accepts no bytes", stuck.getMessage());
                 assertNull(reader.nextPart());
             }
         }

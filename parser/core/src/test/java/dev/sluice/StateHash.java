@@ -40,8 +40,8 @@ final class StateHash {
         if (state == State.FAILED || state == State.ENDED || state == State.RELEASED) {
             return this;
         }
-        int matched = decoder.search.matched();
-        add(matched).add(matched == 0 ? 0 : decoder.search.first());
+        int matched = decoder.search.matchEnd();
+        add(matched).add(matched == 0 ? 0 : decoder.search.matchStart());
         add(decoder.search.isWatching()).add(decoder.search.lookalike());
         add(decoder.offset).add(decoder.partOpen).add(decoder.partOffset);
         add(decoder.preambleAt).add(decoder.delimiterAt).add(decoder.delimiterAfterBareLf);

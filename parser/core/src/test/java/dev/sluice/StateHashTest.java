@@ -35,7 +35,7 @@ class StateHashTest {
             in the hash: partAfterBareLf epilogueAt beginning padding paddingBytes finished failure section rules deviations
             never changes: delimiter boundary options acceptBareLf watchLookalikes
             of the chunk being read, and none is when input is needed: chunk position limit beyondBodyLimit
-            of the event handed out last, cleared by the next call: constant data dataIndex dataLength
+            of the event handed out last, cleared by the next call: delimiterText data dataIndex dataLength
             follows from partOpen once the event is left: headersReadable
             follows from the bytes of the section: head
             ends the decoding, as the state says that is in the hash: broken
@@ -44,7 +44,7 @@ class StateHashTest {
             in the hash: bytes state fields count scanned totalBefore limit endOfSection lineStart offset
             never changes: deviations formData boundary maxFields maxSize maxTotalSize
             as partIndex of the decoder, which is in the hash: part
-            say the same as "fields" in another way: usual isUsual
+            say the same as "fields" in another way: common isCommon
             only counted: steps
             == PartRules
             in the hash: files
@@ -54,7 +54,7 @@ class StateHashTest {
             == PartNames
             never changes: options
             follow from the bytes of the section: disposition hasName hasFilename otherName otherFilename
-            follow from the bytes of the section: extendedFilename oddities
+            follow from the bytes of the section: extendedFilename found
             == Deviations
             in the hash: reported count outside inside part
             never changes: preset
@@ -64,10 +64,10 @@ class StateHashTest {
             in the hash: reason offset partIndex
             in its message, which is in the hash: sentence httpStatus setting limit seen fieldName
             == DelimiterSearch
-            in the hash: matched first watching lookalike
+            in the hash: matchEnd matchStart watching lookalike
             never changes: delimiter text acceptBareLf length dashToLast dashPattern lastPattern stride maxKernelIndex
             of the range searched last: rangeStart
-            of the false start just reported: falseFrom falseTo
+            of the false start just reported: failedStart failedEnd
             choose between searches that find the same: searched gramsResumeAt passesResumeAt
             only counted: steps
             == Accumulation
@@ -75,13 +75,13 @@ class StateHashTest {
             where the bytes lie that are in the hash, as "bytes" of the section: memory array arrayOffset capacity
             as far as the section was scanned: size
             once the decoding has ended: closed
-            == UsualSection
+            == CommonHeaders
             say the same as "fields" of the section, written before each reading: nameStart nameEnd filenameStart filenameEnd
             say the same as "fields" of the section, written before each reading: dispositionEnd typeStart typeEnd blankLine
             == DispositionParser
             never changes: preset lenient
             of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
-            found anew in each part: bytes name extendedName nameContinuation noted notedKinds pieces
+            found anew in each part: bytes name extendedName nameContinuation found foundKinds pieces
             found anew in each part: filename extendedFilename continuation unknown
             only counted: steps
             == Parameter
@@ -123,7 +123,7 @@ class StateHashTest {
             Throwable.class);
 
     /** In the hash only where they mean something: with a match under way, a deviation in the part. */
-    private static final Set<String> CONDITIONAL = Set.of("first", "part", "lineStart");
+    private static final Set<String> CONDITIONAL = Set.of("matchStart", "part", "lineStart");
 
     @Test
     void everyFieldIsInTheHashOrCannotInfluenceTheFuture() {

@@ -1,6 +1,7 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.sluice.testkit.Corpus;
 import dev.sluice.testkit.ProofSize;
@@ -14,7 +15,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The transitions seen, byte by byte, are those of the table in {@link MultipartDecoder}: nothing missing, nothing extra. */
+/**
+ * The observed transitions are exactly the ones in the table of {@link MultipartDecoder}. Bodies are fed byte by byte, so PART and
+ * BODY_FULL, which read nothing, do not appear: the first is left at once, the second needs a chunk with more bytes than the limit.
+ */
 @Tag("sized")
 class TransitionTest {
     private static final int BODIES = ProofSize.of("sluice.transition.bodies", 5_000, 30_000);
@@ -43,7 +47,7 @@ class TransitionTest {
             end BODY > FAILED
             """);
 
-    /** What accepting a false delimiter, text after the close-delimiter and bare LF adds, and takes away. */
+    /** The transitions that false delimiters, text after the close-delimiter and bare LF add if they are accepted. */
     private static final Set<String> ADDED_BY_COMPATIBLE = transitions("""
             DELIMITER > HEADERS BODY PREAMBLE
             PADDING > HEADERS BODY PREAMBLE
@@ -53,7 +57,7 @@ class TransitionTest {
             end CLOSED_CR > ENDED
             """);
 
-    private static final Set<String> TAKEN_AWAY_BY_COMPATIBLE = transitions("""
+    private static final Set<String> REMOVED_BY_COMPATIBLE = transitions("""
             DELIMITER > FAILED
             PADDING > FAILED
             DELIMITER_CR > FAILED
@@ -71,16 +75,31 @@ class TransitionTest {
     }
 
     @Test
-    void theStandardPresetTakesTheDeclaredTransitionsAndNoOther() {
+    void transitions_standardPreset_areTheDeclaredOnes() {
         assertEquals(new TreeSet<>(STANDARD), observed(Preset.STANDARD));
     }
 
     @Test
-    void theCompatiblePresetTakesTheDeclaredTransitionsAndNoOther() {
+    void transitions_compatiblePreset_areTheDeclaredOnes() {
         TreeSet<String> declared = new TreeSet<>(STANDARD);
-        declared.removeAll(TAKEN_AWAY_BY_COMPATIBLE);
+        declared.removeAll(REMOVED_BY_COMPATIBLE);
         declared.addAll(ADDED_BY_COMPATIBLE);
         assertEquals(declared, observed(Preset.COMPATIBLE));
+    }
+
+    @Test
+    void bodyFull_followsTheLastByteThatTheLimitAllows() throws MultipartException {
+        MultipartOptions options = MultipartOptions.builder().maxPartBytes(2).build();
+        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options)) {
+            decoder.feed(
+                    Unpooled.wrappedBuffer(Decoding.bytes("--x\r\nContent-Disposition: form-data; name=a\r\n\r\nabc")));
+            assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());
+            assertEquals(MultipartDecoder.State.BODY, decoder.state);
+            assertEquals(MultipartDecoder.Event.DATA, decoder.next());
+            assertEquals(MultipartDecoder.State.BODY_FULL, decoder.state);
+            assertThrows(MultipartException.class, decoder::next);
+            assertEquals(MultipartDecoder.State.FAILED, decoder.state);
+        }
     }
 
     private static TreeSet<String> observed(Preset preset) {
@@ -118,7 +137,7 @@ class TransitionTest {
         try {
             boundary = Boundary.anyMultipart(contentType, preset);
         } catch (MultipartException e) {
-            return; // refused before the first byte
+            return; // rejected before the first byte
         }
         Decoding decoding =
                 new Decoding(boundary, MultipartOptions.builder().preset(preset).build());

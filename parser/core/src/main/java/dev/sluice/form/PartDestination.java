@@ -117,7 +117,7 @@ final class PartDestination implements AutoCloseable {
         if (transfer == null) {
             return receive(data);
         }
-        byte[] decoded = new byte[TransferDecoder.mostFrom(data.readableBytes())];
+        byte[] decoded = new byte[TransferDecoder.maxDecoded(data.readableBytes())];
         return receive(Unpooled.wrappedBuffer(decoded, 0, transfer.decode(data, decoded)));
     }
 
@@ -186,7 +186,7 @@ final class PartDestination implements AutoCloseable {
         if (transfer == null) {
             return Readiness.READY;
         }
-        byte[] last = new byte[TransferDecoder.mostFrom(0)];
+        byte[] last = new byte[TransferDecoder.maxDecoded(0)];
         return receive(Unpooled.wrappedBuffer(last, 0, transfer.end(last)));
     }
 

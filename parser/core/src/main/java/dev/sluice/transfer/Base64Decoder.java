@@ -6,25 +6,24 @@ import java.util.Arrays;
 import java.util.function.Function;
 
 /**
- * Undoes base64 (RFC 2045 section 6.8). Bytes outside of the alphabet are skipped, as that section asks. The padding may
- * be missing, but not half of it; a last group of one character, or characters behind the padding, are errors: whatever
- * they were meant to be, it would be lost.
+ * A decoder for base64 (RFC 2045 section 6.8). It skips bytes outside of the alphabet, as the RFC requires. The padding may be missing,
+ * but not half of it. A last group of one character, and characters after the padding, are errors, because data would be lost.
  */
 final class Base64Decoder implements TransferDecoder {
     private static final byte[] VALUES = values();
     private static final int PADDING = -2;
     private static final int GROUP = 4;
 
-    private final Function<String, IOException> refusal;
+    private final Function<String, IOException> error;
     private int bits;
 
-    /** Characters of the group under way, with its padding. */
+    /** The number of characters in the current group, including padding. */
     private int characters;
 
     private boolean padded;
 
-    Base64Decoder(Function<String, IOException> refusal) {
-        this.refusal = refusal;
+    Base64Decoder(Function<String, IOException> error) {
+        this.error = error;
     }
 
     private static byte[] values() {
@@ -47,7 +46,7 @@ final class Base64Decoder implements TransferDecoder {
                 size = pad(to, size);
             } else if (value >= 0) {
                 if (padded) {
-                    throw malformed("characters behind the padding");
+                    throw malformed("there are characters after the padding");
                 }
                 bits = bits << 6 | value;
                 if (++characters == GROUP) {
@@ -65,18 +64,18 @@ final class Base64Decoder implements TransferDecoder {
         int after = size;
         if (!padded) {
             if (characters < 2) {
-                throw malformed("padding where a group starts");
+                throw malformed("a group begins with padding");
             }
             after = flush(to, size);
             padded = true;
         } else if (characters == 0) {
-            throw malformed("more padding than a group has");
+            throw malformed("there is too much padding");
         }
         characters = (characters + 1) % GROUP;
         return after;
     }
 
-    /** Writes the bytes of a group that is not full. */
+    /** Writes the bytes of an incomplete group. */
     private int flush(byte[] to, int size) {
         int at = size;
         to[at++] = (byte) (bits >> (characters == 2 ? 4 : 10));
@@ -94,7 +93,7 @@ final class Base64Decoder implements TransferDecoder {
         return characters == 0 ? 0 : flush(to, 0);
     }
 
-    private IOException malformed(String how) {
-        return refusal.apply("is not valid base64: " + how);
+    private IOException malformed(String problem) {
+        return error.apply("is not valid base64: " + problem);
     }
 }

@@ -6,23 +6,23 @@ import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 
-/** Writes to channels of the application, which have to be in blocking mode. */
+/** Methods that write to channels of the application, which must be in blocking mode. */
 public final class ChannelOutput {
     private ChannelOutput() {}
 
-    /** Refuses a channel that would have to be asked again and again. */
+    /** Rejects a channel that is not in blocking mode, because writing to it would be a busy loop. */
     public static void requireBlocking(WritableByteChannel channel) {
         if (channel instanceof SelectableChannel selectable && !selectable.isBlocking()) {
             throw new IllegalBlockingModeException();
         }
     }
 
-    /** Writes all remaining bytes, in as many steps as the channel needs. {@return how many} */
+    /** Writes all remaining bytes. {@return their number} */
     public static int writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
         int count = bytes.remaining();
         while (bytes.hasRemaining()) {
             if (channel.write(bytes) == 0) {
-                throw new IOException("the channel takes no bytes");
+                throw new IOException("the channel accepts no bytes");
             }
         }
         return count;

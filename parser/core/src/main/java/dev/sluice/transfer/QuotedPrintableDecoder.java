@@ -3,16 +3,17 @@ package dev.sluice.transfer;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Undoes quoted-printable (RFC 2045 section 6.7). What is not an escape is taken literally, as that section recommends
- * for robust readers.
+ * A decoder for quoted-printable (RFC 2045 section 6.7). Malformed escapes are literal, as the RFC recommends for robust readers.
  */
 final class QuotedPrintableDecoder implements TransferDecoder {
     private static final int NONE = -1;
 
-    /** What an escape has had so far: nothing, {@code =}, or {@code =} and {@link #first}. */
+    /** Whether an escape has begun with {@code =}. */
     private boolean escaped;
 
+    /** The first character after {@code =}. */
     private int first = NONE;
+
     private byte[] to = {};
     private int size;
 

@@ -6,35 +6,38 @@ import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Undoes the transfer encoding of one part, as its bytes come. One per part; not thread-safe. */
+/** An incremental decoder for the transfer encoding of one part. Not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
     /**
-     * {@return a decoder for a {@code Content-Transfer-Encoding}; null for those that leave bytes as they are, for unknown ones,
-     * and where there is none}
+     * {@return a decoder for a {@code Content-Transfer-Encoding}; null if there is none, it is unknown, or it does not change bytes}
      *
-     * @param refusal makes an error of what the bytes are instead
+     * @param error creates the exception for malformed bytes from a description of the problem
      */
-    static @Nullable TransferDecoder of(@Nullable String encoding, Function<String, IOException> refusal) {
+    static @Nullable TransferDecoder of(@Nullable String encoding, Function<String, IOException> error) {
         return switch (encoding == null ? "" : encoding.toLowerCase(Locale.ROOT)) {
-            case "base64" -> new Base64Decoder(refusal);
+            case "base64" -> new Base64Decoder(error);
             case "quoted-printable" -> new QuotedPrintableDecoder();
             default -> null;
         };
     }
 
-    /** {@return the most bytes that so many encoded ones, or the end, become} */
-    static int mostFrom(int encoded) {
+    /** {@return the maximum number of bytes decoded from {@code encoded} bytes or at the end} */
+    static int maxDecoded(int encoded) {
         return encoded + 3;
     }
 
     /**
-     * Decodes all bytes of the buffer, which is <em>borrowed</em>. {@return how many were written, from index 0 on}
+     * Decodes all bytes of the buffer, which is <em>borrowed</em>. {@return the number of bytes written, from index 0}
      *
-     * @param to {@link #mostFrom} bytes are enough
-     * @throws IOException the refusal, if the bytes cannot be decoded; the decoder is of no use afterwards
+     * @param to receives the bytes; {@link #maxDecoded} is a sufficient length
+     * @throws IOException if the bytes are malformed; the decoder cannot be used afterwards
      */
     int decode(ByteBuf encoded, byte[] to) throws IOException;
 
-    /** Writes what was held back, once no bytes are left. {@return as {@link #decode}; the refusal, if bytes are missing} */
+    /**
+     * Writes the last bytes, at the end of the part. {@return the number of bytes written, from index 0}
+     *
+     * @throws IOException if bytes are missing
+     */
     int end(byte[] to) throws IOException;
 }

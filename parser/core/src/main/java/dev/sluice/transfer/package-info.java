@@ -1,4 +1,4 @@
-/** What both APIs do with bodies: transfer encodings (RFC 2045 section 6) are undone, channels written to. Internal: not exported. */
+/** Transfer encodings (RFC 2045 section 6) and channels, for readers and forms. Internal; not exported. */
 @NullMarked
 package dev.sluice.transfer;
 

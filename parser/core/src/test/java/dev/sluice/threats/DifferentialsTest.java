@@ -269,7 +269,7 @@ class DifferentialsTest {
     /** Decodes base64, and counts how often its bytes are looked at, and what is allocated for it. */
     private static void assertLookedAtOnce(byte[] encoded, int chunkSize) throws IOException {
         TransferDecoder decoder = TransferDecoder.of("base64", IOException::new);
-        byte[] decoded = new byte[TransferDecoder.mostFrom(chunkSize)];
+        byte[] decoded = new byte[TransferDecoder.maxDecoded(chunkSize)];
         long looks = 0;
         long allocated = 0;
         for (int at = 0; at < encoded.length; at += chunkSize) {

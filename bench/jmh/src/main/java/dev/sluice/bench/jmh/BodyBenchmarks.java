@@ -199,14 +199,14 @@ public class BodyBenchmarks {
                 open.open(chunks.next(i));
                 int at = open.start();
                 while (at < open.end()) {
-                    at = search.matched() == 0
+                    at = search.matchEnd() == 0
                             ? search.find(open, at, open.end())
                             : search.resume(open, at, open.end());
                     if (search.isComplete()) {
                         found++;
                         search.reset();
                         at++;
-                    } else if (search.matched() > 0 && at < open.end()) {
+                    } else if (search.matchEnd() > 0 && at < open.end()) {
                         at = open.end();
                     }
                 }

@@ -3,18 +3,19 @@ package dev.sluice;
 import dev.sluice.buffer.Text;
 
 /**
- * Recognizes the header section that nearly every part has as browsers and other clients write it, a word at a time:
+ * The header section that nearly every part has, in the spelling that browsers and most other clients use:
  *
  * <pre>
- * usual = "Content-Disposition: form-data; name=" plain [ "; filename=" plain ] [ CRLF "Content-Type: " type ] CRLF CRLF
- * plain = DQUOTE *( %x20-7E except DQUOTE and "\" ) DQUOTE, not starting with "=" as encoded words do
- * type  = token character *( %x20-7E except DQUOTE and "\" ), not ending with SP, nor starting as "multipart/" does
+ * section = "Content-Disposition: form-data; name=" plain [ "; filename=" plain ] [ CRLF "Content-Type: " type ] CRLF CRLF
+ * plain   = DQUOTE *( %x20-7E except DQUOTE and "\" ) DQUOTE, not starting with "=" as encoded words do
+ * type    = token character *( %x20-7E except DQUOTE and "\" ), not ending with SP, nor starting as "multipart/" does
  * </pre>
  *
- * <p>Only what lies in memory as a whole, and has one reading that no preset objects to. All else is left to {@link HeaderSection},
- * {@link PartRules} and {@link DispositionParser}, which come to the same where both can read it.
+ * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory, and the form is
+ * chosen so that every preset accepts it without a deviation. {@link HeaderSection}, {@link PartRules} and {@link DispositionParser} read
+ * all other sections, and have the same result for these.
  */
-final class UsualSection {
+final class CommonHeaders {
     private static final Keyword NAME = new Keyword("Content-Disposition: form-data; name=\"");
     private static final Keyword FILENAME = new Keyword("\"; filename=\"");
     private static final Keyword TYPE = new Keyword("\r\nContent-Type: ");
@@ -22,20 +23,20 @@ final class UsualSection {
 
     int nameStart;
     int nameEnd;
-    /** -1 where there is none. */
+    /** -1 if the section has none. */
     int filenameStart;
 
     int filenameEnd;
     int dispositionEnd;
-    /** -1 where there is none. */
+    /** -1 if the section has none. */
     int typeStart;
 
     int typeEnd;
     int blankLine;
 
-    /** {@return whether {@code array[from..to)} starts with a usual section; sets the positions, all of them indexes in the array} */
+    /** {@return whether {@code array[from..to)} starts with such a section} If so, sets the positions, which are indices in the array. */
     boolean matches(byte[] array, int from, int to) {
-        if (!NAME.isUsualAt(array, from, to)) {
+        if (!NAME.startsExactlyAt(array, from, to)) {
             return false;
         }
         nameStart = from + NAME.length();
@@ -45,7 +46,7 @@ final class UsualSection {
         }
         filenameStart = ABSENT;
         int at = nameEnd;
-        if (FILENAME.isUsualAt(array, at, to)) {
+        if (FILENAME.startsExactlyAt(array, at, to)) {
             filenameStart = at + FILENAME.length();
             filenameEnd = Text.indexOfUnplain(array, filenameStart, to);
             at = filenameEnd;
@@ -60,7 +61,7 @@ final class UsualSection {
     private boolean type(byte[] array, int from, int to) {
         typeStart = ABSENT;
         int at = from;
-        if (TYPE.isUsualAt(array, at, to)) {
+        if (TYPE.startsExactlyAt(array, at, to)) {
             typeStart = at + TYPE.length();
             typeEnd = Text.indexOfUnplain(array, typeStart, to);
             at = typeEnd;

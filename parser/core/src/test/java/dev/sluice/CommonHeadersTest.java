@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The short way through a header section comes to what the long way comes to, which is taken where the section is cut in two. */
-class UsualSectionTest {
+class CommonHeadersTest {
     private static final String NAME = "Content-Disposition: form-data; name=\"a b\"";
     private static final String FILENAME = "; filename=\"f.txt\"";
     private static final String TYPE = "\r\nContent-Type: text/plain";
@@ -29,7 +29,7 @@ class UsualSectionTest {
 
     private static boolean isUsual(String section) {
         byte[] bytes = (" " + section + "data").getBytes(StandardCharsets.ISO_8859_1);
-        return new UsualSection().matches(bytes, 1, bytes.length);
+        return new CommonHeaders().matches(bytes, 1, bytes.length);
     }
 
     private static MultipartOptions options(Preset preset) {

@@ -1,0 +1,35 @@
+package dev.sluice;
+
+import dev.sluice.MultipartException.Reason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An internal exception: the body is rejected. {@link MultipartDecoder#next()} converts it to a {@link MultipartException} with the part
+ * and the setting. It has no stack trace because it never leaves the decoder.
+ */
+final class Rejection extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    final Reason reason;
+
+    /** The offset of the offending byte in the body; if thrown by {@link DispositionParser}, its index in the array. */
+    final long offset;
+
+    /** The message; empty if the message of the reason is sufficient. */
+    final String detail;
+
+    /** The offending byte, for the message. */
+    final @Nullable String seen;
+
+    Rejection(Reason reason, long offset, String detail, @Nullable String seen) {
+        super(detail, null, false, false);
+        this.reason = reason;
+        this.offset = offset;
+        this.detail = detail;
+        this.seen = seen;
+    }
+
+    Rejection(Reason reason, long offset, String detail) {
+        this(reason, offset, detail, null);
+    }
+}
