@@ -176,9 +176,10 @@ public final class MemoryBudget {
         private Account() {}
 
         /**
-         * Reserves {@code bytes} more, if they are available. {@return whether it did}
+         * Reserves {@code bytes} more, if they are available.
          *
          * @param bytes 0 or more
+         * @return whether they were available
          * @throws IllegalStateException after {@link #close()}
          */
         public boolean tryReserve(long bytes) {

@@ -340,19 +340,19 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** Removes the limit {@link #maxSpoolBytes}. {@return this builder} */
+        /** {@return this builder, with {@link #maxSpoolBytes} switched off} */
         public Builder unlimitedSpoolBytes() {
             this.maxSpoolBytes = Long.MAX_VALUE;
             return this;
         }
 
-        /** Limits the number of files at the same time to {@code value}, 0 or more; 10,000 by default. {@return this builder} */
+        /** {@return this builder; the spool holds at most {@code value} files at a time, 0 or more; 10,000 by default} */
         public Builder maxSpoolFiles(long value) {
             this.maxSpoolFiles = Setting.MAX_SPOOL_FILES.check(value);
             return this;
         }
 
-        /** Removes the limit {@link #maxSpoolFiles}. {@return this builder} */
+        /** {@return this builder, with {@link #maxSpoolFiles} switched off} */
         public Builder unlimitedSpoolFiles() {
             this.maxSpoolFiles = Long.MAX_VALUE;
             return this;
@@ -374,7 +374,7 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** Changes a setting of {@link Setting.Scope#SPOOL}, as {@link dev.sluice.BodySettings#set} does. {@return this builder} */
+        /** {@return this builder, with a setting of {@link Setting.Scope#SPOOL} read from text as by {@link dev.sluice.BodySettings#set}} */
         public Builder set(Setting setting, String text) {
             switch (setting) {
                 case DIRECTORY -> root = Path.of((String) setting.parse(text));
