@@ -39,7 +39,7 @@ final class FormAssembler {
     private final FormLimits counts;
     private final FormReporter reporter;
     private final List<FormPart> parts = new ArrayList<>();
-    private final List<SkippedPart> refused = new ArrayList<>();
+    private final List<SkippedPart> skipped = new ArrayList<>();
 
     /** The complete sinks of the application, in order; the first {@link #published} of them are visible. */
     private final List<PartSink> sinks = new ArrayList<>(0);
@@ -237,14 +237,14 @@ final class FormAssembler {
         partEnds = false;
         PartContent content = ended.takeContent();
         PartSink sink = ended.takeSink();
-        SkippedPart refusal = ended.skipped();
+        SkippedPart skip = ended.skipped();
         if (sink != null) {
             sinks.add(sink);
         }
         if (content != null) {
             parts.add(new FormPart(ended.head, content, rules));
-        } else if (refusal != null) {
-            refused.add(refusal);
+        } else if (skip != null) {
+            skipped.add(skip);
         } else {
             memory.release(overhead);
         }
@@ -292,7 +292,7 @@ final class FormAssembler {
 
     /** {@return the form, which belongs to the caller} */
     MultipartForm form() {
-        MultipartForm form = new MultipartForm(parts, refused, reporter.deviations(), decoder.offset(), memory);
+        MultipartForm form = new MultipartForm(parts, skipped, reporter.deviations(), decoder.offset(), memory);
         over = true;
         decoder.close();
         sinks.forEach(sink -> IsolatedCall.run(sink::close));

@@ -90,7 +90,7 @@ final class PartDestination implements AutoCloseable {
                 .build();
     }
 
-    /** {@return the size from which the part moves to a file; fields are usually read as text, so that small files save nothing} */
+    /** {@return the largest size in memory; it is larger for fields, which are usually read into memory anyway} */
     private long threshold() {
         long set = options.spillThreshold();
         return head.filename() == null ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;

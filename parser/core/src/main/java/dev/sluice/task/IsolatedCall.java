@@ -4,7 +4,7 @@ package dev.sluice.task;
 public final class IsolatedCall {
     private IsolatedCall() {}
 
-    /** Runs {@code call}. What it throws goes to the uncaught-exception handler of the thread. */
+    /** Runs {@code call} and passes its exceptions to the uncaught-exception handler of the thread. */
     public static void run(Runnable call) {
         try {
             call.run();

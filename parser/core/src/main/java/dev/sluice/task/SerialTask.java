@@ -10,8 +10,8 @@ import java.util.function.BooleanSupplier;
  * is run again by the same thread, once for all triggers of the meantime. No trigger is lost and no thread waits. Each run sees what
  * its triggers and the runs before it wrote.
  *
- * <p>A task that has much to do may stop early to give other tasks a turn on the thread. It then returns true, and {@link #run}
- * returns that of the last run, so that the caller can trigger the task again later.
+ * <p>A task that has much to do may stop early to give other tasks a turn on the thread. It then returns true, and so
+ * does {@link #run}, if this was the last run. The caller triggers the task again later.
  */
 public final class SerialTask {
     private final BooleanSupplier task;
