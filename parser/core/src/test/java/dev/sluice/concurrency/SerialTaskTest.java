@@ -21,7 +21,7 @@ class SerialTaskTest {
 
     @Test
     void trigger_fromSeveralThreads_runsOneAtATimeAndMissesNothing() {
-        Lincheck.runConcurrentTest(Race.times(800), () -> {
+        Lincheck.runConcurrentTest(Race.times(200), () -> {
             Queue<Integer> added = new ConcurrentLinkedQueue<>();
             List<Integer> taken = new ArrayList<>(); // not thread-safe: the runs must not overlap
             boolean[] running = new boolean[1];
