@@ -65,6 +65,24 @@ final class Bytes {
         return isBlank(b) || isLineEnd(b);
     }
 
+    /** {@return the index of the first byte in {@code [from, to)} that is not a {@linkplain #isSpace space}, or {@code to}} */
+    static int trimStart(byte[] array, int from, int to) {
+        int start = from;
+        while (start < to && isSpace(array[start])) {
+            start++;
+        }
+        return start;
+    }
+
+    /** {@return the index after the last byte in {@code [from, to)} that is not a {@linkplain #isSpace space}, or {@code from}} */
+    static int trimEnd(byte[] array, int from, int to) {
+        int end = to;
+        while (end > from && isSpace(array[end - 1])) {
+            end--;
+        }
+        return end;
+    }
+
     static boolean isBlank(char c) {
         return c == ' ' || c == '\t';
     }

@@ -82,6 +82,9 @@ final class HeaderSection implements AutoCloseable {
     private int part;
     long steps;
 
+    /** The positions last returned by {@link #positions()}. */
+    private int[] positions = {};
+
     /** Creates a reader. It accepts control characters in the Content-Disposition of a form, which {@link PartRules} checks. */
     HeaderSection(MultipartOptions options, Boundary boundary, Deviations deviations) {
         this.formData = boundary.isFormData();
@@ -366,24 +369,39 @@ final class HeaderSection implements AutoCloseable {
 
     /** {@return the index in the array at which the value starts, after leading blanks} */
     int valueStart(int field) {
-        byte[] array = bytes.array();
-        int start = nameEnd(field) + 1;
-        int end = bytes.arrayOffset() + fields[field * SLOTS + 2];
-        while (start < end && Bytes.isSpace(array[start])) {
-            start++;
-        }
-        return start;
+        return Bytes.trimStart(bytes.array(), nameEnd(field) + 1, bytes.arrayOffset() + fields[field * SLOTS + 2]);
     }
 
     /** {@return the index in the array at which the value ends, before trailing blanks} */
     int valueEnd(int field) {
-        byte[] array = bytes.array();
-        int start = valueStart(field);
-        int end = bytes.arrayOffset() + fields[field * SLOTS + 2];
-        while (end > start && Bytes.isSpace(array[end - 1])) {
-            end--;
+        return Bytes.trimEnd(bytes.array(), valueStart(field), bytes.arrayOffset() + fields[field * SLOTS + 2]);
+    }
+
+    /**
+     * {@return the positions of all fields for {@link PartHead}, not to be modified} They have the slots of {@link #fields}, but all
+     * positions except the name of the first field are relative to the end of the section, and therefore negative. Most sections of a
+     * body then have equal positions, whatever the length of their names and file names, and share one array.
+     */
+    int[] positions() {
+        int[] shared = positions;
+        int length = count * SLOTS;
+        boolean same = shared.length == length;
+        for (int slot = 0; same && slot < length; slot++) {
+            same = shared[slot] == relative(slot);
         }
-        return end;
+        if (!same) {
+            shared = new int[length];
+            for (int slot = 0; slot < length; slot++) {
+                shared[slot] = relative(slot);
+            }
+            positions = shared;
+        }
+        return shared;
+    }
+
+    private int relative(int slot) {
+        boolean isAbsolute = slot < 2 || slot % SLOTS == 3;
+        return isAbsolute ? fields[slot] : fields[slot] - scanned;
     }
 
     /** {@return the bytes of the section; borrowed} */

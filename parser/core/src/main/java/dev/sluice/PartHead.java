@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +31,13 @@ public final class PartHead {
     private final @Nullable String filename;
     private final @Nullable String plainFilename;
     private final @Nullable String extendedFilename;
+
+    /** The bytes of the header section. */
     private final byte[] section;
-    private final int typeAt;
-    private final int encodingAt;
+
+    /** The {@link HeaderSection#positions()} of names and values in the section. Shared with other parts. */
+    private final int[] positions;
+
     private final Charset charset;
 
     PartHead(
@@ -43,8 +48,7 @@ public final class PartHead {
             @Nullable String plainFilename,
             @Nullable String extendedFilename,
             byte[] section,
-            int typeAt,
-            int encodingAt,
+            int[] positions,
             Charset charset) {
         this.index = index;
         this.offset = offset;
@@ -53,8 +57,7 @@ public final class PartHead {
         this.plainFilename = plainFilename;
         this.extendedFilename = extendedFilename;
         this.section = section;
-        this.typeAt = typeAt;
-        this.encodingAt = encodingAt;
+        this.positions = positions;
         this.charset = charset;
     }
 
@@ -68,8 +71,7 @@ public final class PartHead {
                 plainFilename,
                 extendedFilename,
                 section,
-                typeAt,
-                encodingAt,
+                positions,
                 charset);
     }
 
@@ -128,7 +130,7 @@ public final class PartHead {
 
     /** {@return the {@code Content-Type} as the client sent it, or null} */
     public @Nullable String contentType() {
-        return valueAt(typeAt);
+        return value(Keyword.CONTENT_TYPE);
     }
 
     /** {@return the {@code Content-Type} without its parameters, in lower case, or null if there is none} */
@@ -156,7 +158,7 @@ public final class PartHead {
 
     /** {@return the {@code Content-Transfer-Encoding} as the client sent it, or null} */
     public @Nullable String transferEncoding() {
-        return valueAt(encodingAt);
+        return value(Keyword.CONTENT_TRANSFER_ENCODING);
     }
 
     /** {@return the number of bytes of the header section, including its blank line} */
@@ -168,27 +170,27 @@ public final class PartHead {
 
     /** {@return the header fields in the order in which they were sent, including duplicates; unmodifiable} */
     public List<Header> headers() {
-        List<Header> headers = new ArrayList<>();
-        for (int at = 0; !Bytes.isLineEnd(section[at]); at = next(at)) {
-            int colon = colon(at);
-            headers.add(new Header(
-                    new String(section, at, colon - at, StandardCharsets.US_ASCII), text(rawValue(colon + 1))));
+        Header[] headers = new Header[count()];
+        for (int field = 0; field < headers.length; field++) {
+            String name =
+                    new String(section, nameStart(field), nameEnd(field) - nameStart(field), StandardCharsets.US_ASCII);
+            headers[field] = new Header(name, text(field));
         }
-        return List.copyOf(headers);
+        return List.of(headers);
     }
 
     /** {@return the values of all fields called {@code name}, in any case, in order; unmodifiable} */
     public List<String> headers(String name) {
-        return headers().stream()
-                .filter(header -> header.name().equalsIgnoreCase(name))
-                .map(Header::value)
+        Keyword keyword = new Keyword(name);
+        return IntStream.range(0, count())
+                .filter(field -> isNamed(field, keyword))
+                .mapToObj(this::text)
                 .toList();
     }
 
     /** {@return the value of the first field called {@code name}, in any case, or null} */
     public @Nullable String header(String name) {
-        List<String> values = headers(name);
-        return values.isEmpty() ? null : values.get(0);
+        return value(new Keyword(name));
     }
 
     /**
@@ -198,54 +200,57 @@ public final class PartHead {
      * @throws IndexOutOfBoundsException if there is no such field
      */
     public byte[] rawHeader(int index) {
-        Objects.checkIndex(index, headers().size());
-        int at = 0;
-        for (int i = 0; i < index; i++) {
-            at = next(at);
+        Objects.checkIndex(index, count());
+        return unfold(section, valueStart(index), valueEnd(index), NO_ORIGINS);
+    }
+
+    private int count() {
+        return positions.length / HeaderSection.SLOTS;
+    }
+
+    private int position(int field, int slot) {
+        int position = positions[field * HeaderSection.SLOTS + slot];
+        return position < 0 ? section.length + position : position;
+    }
+
+    private int nameStart(int field) {
+        return position(field, 0);
+    }
+
+    private int nameEnd(int field) {
+        return position(field, 1);
+    }
+
+    private int valueStart(int field) {
+        return Bytes.trimStart(section, nameEnd(field) + 1, position(field, 2));
+    }
+
+    private int valueEnd(int field) {
+        return Bytes.trimEnd(section, valueStart(field), position(field, 2));
+    }
+
+    private boolean isNamed(int field, Keyword name) {
+        return name.is(section, nameStart(field), nameEnd(field));
+    }
+
+    private @Nullable String value(Keyword name) {
+        for (int field = 0; field < count(); field++) {
+            if (isNamed(field, name)) {
+                return text(field);
+            }
         }
-        return rawValue(colon(at) + 1);
+        return null;
     }
 
-    private int colon(int from) {
-        int at = from;
-        while (section[at] != ':') {
-            at++;
-        }
-        return at;
+    private String text(int field) {
+        return text(section, valueStart(field), valueEnd(field), position(field, 3) != 0, charset);
     }
 
-    private int next(int from) {
-        int end = endOfField(from);
-        return end + (section[end] == Bytes.CR ? 2 : 1);
-    }
-
-    /** {@return the first line end that no blank follows} */
-    private int endOfField(int from) {
-        int at = from;
-        while (!Bytes.isLineEnd(section[at]) || Bytes.isBlank(section[at + (section[at] == Bytes.CR ? 2 : 1)])) {
-            at++;
-        }
-        return at;
-    }
-
-    private @Nullable String valueAt(int at) {
-        return at < 0 ? null : text(rawValue(at));
-    }
-
-    private String text(byte[] value) {
-        return new String(value, charset);
-    }
-
-    private byte[] rawValue(int from) {
-        int start = from;
-        int end = endOfField(from);
-        while (start < end && Bytes.isSpace(section[start])) {
-            start++;
-        }
-        while (end > start && Bytes.isSpace(section[end - 1])) {
-            end--;
-        }
-        return unfold(section, start, end, NO_ORIGINS);
+    /** {@return the value {@code array[from..to)} as text, without folds} */
+    static String text(byte[] array, int from, int to, boolean folded, Charset charset) {
+        return folded
+                ? new String(unfold(array, from, to, NO_ORIGINS), charset)
+                : new String(array, from, to - from, charset);
     }
 
     /**

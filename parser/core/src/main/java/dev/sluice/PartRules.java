@@ -330,14 +330,8 @@ final class PartRules {
                 plain,
                 names.extendedFilename(),
                 section.copy(),
-                valueOf(typeField),
-                valueOf(encodingField),
+                section.positions(),
                 options.headerCharset());
-    }
-
-    /** {@return the index of a value in a copy of the section} */
-    private int valueOf(int field) {
-        return field == ABSENT ? ABSENT : section.valueStart(field) - section.arrayOffset();
     }
 
     @Nullable
@@ -347,10 +341,6 @@ final class PartRules {
         }
         int from = section.valueStart(typeField);
         int to = section.valueEnd(typeField);
-        if (section.isFolded(typeField)) {
-            byte[] unfolded = PartHead.unfold(section.array(), from, to, new int[0]);
-            return new String(unfolded, options.headerCharset());
-        }
-        return new String(section.array(), from, to - from, options.headerCharset());
+        return PartHead.text(section.array(), from, to, section.isFolded(typeField), options.headerCharset());
     }
 }

@@ -1,6 +1,7 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,8 @@ import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -128,6 +131,39 @@ class MultipartDecoderTest {
             assertEquals(part("one\n--").length(), refusal.offset());
             assertTrue(refusal.getMessage().startsWith("a delimiter follows a bare CR or LF ("), refusal::getMessage);
         }
+    }
+
+    /** Heads of consecutive parts may share positions. */
+    @Test
+    void head_nextPartHasOtherHeaders_isUnchanged() throws Exception {
+        String body = "--x\r\nContent-Disposition: form-data; name=a\r\nX: 1\r\nx:2\r\n\r\n\r\n"
+                + "--x\r\nX: 3\r\n 4\r\nContent-Disposition: form-data; name=b\r\nContent-Type: t/p;\r\n\tq=r\r\n\r\n\r\n"
+                + "--x\r\nY: 5\r\n 6\r\nContent-Disposition: form-data; name=c\r\nContent-Type: t/s;\r\n\tq=r\r\n\r\n\r\n--x--";
+        List<PartHead> heads = new ArrayList<>();
+        try (MultipartDecoder decoder = MultipartDecoder.create(
+                Boundary.of("x"),
+                MultipartOptions.builder().preset(Preset.COMPATIBLE).build())) {
+            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(body)));
+            for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                if (event == Event.PART_BEGIN) {
+                    heads.add(decoder.head());
+                }
+            }
+        }
+        assertEquals(List.of("1", "2"), heads.get(0).headers("x"));
+        assertEquals("1", heads.get(0).header("X"));
+        assertEquals(List.of(), heads.get(0).headers("y"));
+        assertNull(heads.get(0).contentType());
+        assertEquals(
+                List.of(
+                        new PartHead.Header("X", "3 4"),
+                        new PartHead.Header("Content-Disposition", "form-data; name=b"),
+                        new PartHead.Header("Content-Type", "t/p; q=r")),
+                heads.get(1).headers());
+        assertEquals("t/p; q=r", heads.get(1).contentType());
+        assertEquals("5 6", heads.get(2).header("y"));
+        assertEquals("t/s; q=r", heads.get(2).contentType());
+        assertEquals("t/s; q=r", new String(heads.get(2).rawHeader(2), StandardCharsets.US_ASCII));
     }
 
     @Test

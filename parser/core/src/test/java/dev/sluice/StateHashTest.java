@@ -44,7 +44,7 @@ class StateHashTest {
             in the hash: bytes state fields count scanned totalBefore limit endOfSection lineStart offset
             never changes: deviations formData boundary maxFields maxSize maxTotalSize
             as partIndex of the decoder, which is in the hash: part
-            say the same as "fields" in another way: common isCommon
+            say the same as "fields" in another way: common isCommon positions
             only counted: steps
             == PartRules
             in the hash: files
