@@ -38,7 +38,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the core may and may not use. */
+/** The dependencies of the core. */
 class ArchitectureTest {
     private static final JavaClasses CORE = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -51,7 +51,7 @@ class ArchitectureTest {
         assertTrue(CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "tests are left out");
     }
 
-    /** Of the JDK what is named here: not reflection, not the network, not SQL. */
+    /** The packages of the JDK that are allowed: no reflection, no network, no SQL. */
     private static final ArchRule KNOWN = classes()
             .should()
             .onlyDependOnClassesThat(resideInAnyPackage(
@@ -63,7 +63,7 @@ class ArchitectureTest {
                     .or(resideInAPackage("dev.sluice.."))
                     .or(resideInAPackage("org.jspecify.annotations")));
 
-    /** Reflection is in java.lang, too. */
+    /** Reflection is also in java.lang. */
     private static final ArchRule NO_REFLECTION = noClasses()
             .should()
             .callMethodWhere(JavaCall.Predicates.target(HasOwner.Predicates.With.owner(equivalentTo(Class.class)))
@@ -95,7 +95,7 @@ class ArchitectureTest {
         }
     }
 
-    /** Elsewhere it needs to be told to native-image, as META-INF/native-image of the buffer does. */
+    /** Other reflection must be listed for native-image, as in META-INF/native-image of the buffer. */
     @Test
     void noOtherSourceOfWhatIsDeployedAsksByName() throws IOException {
         Pattern byName =
@@ -116,7 +116,7 @@ class ArchitectureTest {
         assertEquals(Set.of("Wrappers.java"), asking);
     }
 
-    /** So that whoever adds one asks whether it is needed, and says what for. */
+    /** A new one must be listed here with its reason. */
     @Test
     void eachPublicTypeStandsInTheListOfItsPackage() throws IOException {
         for (String directory : new String[] {"dev/sluice", "dev/sluice/form"}) {

@@ -9,7 +9,7 @@ import dev.sluice.MultipartException.Reason;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a Content-Type may say, beside what {@link PolicyRowsTest} has of it. */
+/** Cases of the Content-Type that are not in {@link PolicyRowsTest}. */
 class BoundaryTest {
     private static final String TYPE = "multipart/form-data; ";
 
@@ -22,7 +22,7 @@ class BoundaryTest {
     }
 
     @Test
-    void aByteIsShownAsItselfWhereThatCanBeSeen() {
+    void show_printableByte_isTheCharacter() {
         assertEquals("'!'", Bytes.show((byte) '!'));
         assertEquals("'~'", Bytes.show((byte) '~'));
         assertEquals("0x20", Bytes.show((byte) ' '));
@@ -32,7 +32,7 @@ class BoundaryTest {
     }
 
     @Test
-    void aBoundaryCanBeOddInTwoWays() {
+    void boundary_withTwoDeviations_reportsBoth() {
         Preset preset = Preset.COMPATIBLE.reporting(Deviation.BOUNDARY_CHARACTERS, Deviation.LONG_BOUNDARY);
         assertEquals(
                 List.of(
@@ -48,7 +48,7 @@ class BoundaryTest {
     }
 
     @Test
-    void aReportedBoundaryIsTheFirstDeviationOfTheDecoder() {
+    void boundary_reportedDeviation_isTheFirstOfTheDecoder() {
         try (MultipartDecoder decoder = MultipartDecoder.create(read(TYPE + "boundary=*****", Preset.STANDARD))) {
             assertEquals(List.of(new ReportedDeviation(Deviation.BOUNDARY_CHARACTERS, -1, -1)), decoder.deviations());
             assertEquals(1, decoder.deviationCount());
@@ -56,7 +56,7 @@ class BoundaryTest {
     }
 
     @Test
-    void theMediaTypeIsGivenInLowerCase() throws MultipartException {
+    void mediaType_isInLowerCase() throws MultipartException {
         assertEquals(
                 "multipart/form-data",
                 Boundary.anyMultipart("Multipart/Form-Data; boundary=x").mediaType());
@@ -67,7 +67,7 @@ class BoundaryTest {
     }
 
     @Test
-    void aFormIsInsistedOnWhereItIsAskedFor() throws MultipartException {
+    void formData_otherType_isRejected() throws MultipartException {
         assertEquals("x", Boundary.formData("Multipart/Form-Data; boundary=x").value());
         for (String type : List.of("multipart/mixed", "multipart/form-datax", "multipart/form", "text/plain")) {
             for (Preset preset : List.of(Preset.STRICT, Preset.STANDARD, Preset.COMPATIBLE)) {
@@ -106,7 +106,7 @@ class BoundaryTest {
     }
 
     @Test
-    void aKnownBoundaryIsOfFormData() {
+    void of_isABoundaryOfFormData() {
         Boundary boundary = Boundary.of("a b");
         assertEquals("a b", boundary.value());
         assertEquals("a b", boundary.toString());
@@ -116,7 +116,7 @@ class BoundaryTest {
     }
 
     @Test
-    void aKnownBoundaryThatBreaksRfc2046IsTheCallersFault() {
+    void of_invalidBoundary_isIllegalArgument() {
         for (String value : List.of("", " ", "x ", "*", "a\"b", "a;b", "a\\b", "a\r\nb", "\u00e9", "b".repeat(71))) {
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Boundary.of(value), value);
             assertTrue(e.getMessage().contains("1 to 70"), e.getMessage());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The short way through a header section comes to what the long way comes to, which is taken where the section is cut in two. */
+/** The short path through a header section has the same result as the long path, which is used if the section is split. */
 class CommonHeadersTest {
     private static final String NAME = "Content-Disposition: form-data; name=\"a b\"";
     private static final String FILENAME = "; filename=\"f.txt\"";
@@ -44,7 +44,7 @@ class CommonHeadersTest {
     }
 
     @Test
-    void whatClientsSendIsUsual() {
+    void matches_headersOfClients() {
         for (String section : USUAL) {
             assertTrue(isUsual(section), section);
         }
@@ -53,7 +53,7 @@ class CommonHeadersTest {
     }
 
     @Test
-    void whateverCouldBeReadInTwoWaysIsLeftToTheGrammar() {
+    void matches_ambiguousHeaders_isFalse() {
         for (String other : List.of(
                 "",
                 NAME,
@@ -80,11 +80,11 @@ class CommonHeadersTest {
         }
     }
 
-    /** In the short form each fifth byte, others at each place, and those that mean something there. */
+    /** Every byte at each position; in the short form of the proof every fifth byte, and all bytes with a meaning. */
     @Tag("sized")
     @ParameterizedTest
     @ValueSource(strings = {"STANDARD", "STRICT", "COMPATIBLE"})
-    void everyByteAtEveryPlaceComesToTheSame(String preset) {
+    void everyByteAtEveryPosition_hasTheSameResultOnBothPaths(String preset) {
         MultipartOptions options = options(Preset.named(preset));
         for (String usual : USUAL) {
             for (int at = 0; at < usual.length(); at++) {
@@ -101,7 +101,7 @@ class CommonHeadersTest {
     }
 
     @Test
-    void everyLimitComesToTheSame() {
+    void everyLimit_hasTheSameResultOnBothPaths() {
         String section = USUAL.get(3);
         for (int limit = 0; limit <= section.length() + 1; limit++) {
             int bytes = limit;

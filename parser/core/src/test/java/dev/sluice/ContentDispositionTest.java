@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The value of one Content-Disposition. */
+/** Tests of single Content-Disposition values. */
 class ContentDispositionTest {
     private static final MultipartOptions COMPATIBLE =
             MultipartOptions.builder().preset(Preset.COMPATIBLE).build();

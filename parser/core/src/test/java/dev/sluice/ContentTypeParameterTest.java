@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a Content-Type says besides the media type. */
+/** Parameters of the Content-Type of a part. */
 class ContentTypeParameterTest {
     @Test
-    void thereIsNoCharsetWhereNoneIsNamed() {
+    void charset_missing_isNull() {
         for (String type : new String[] {null, "text/plain", "text/plain; format=flowed"}) {
             assertNull(head(type).charset(), type);
             assertNull(head(type).contentTypeParameter("charset"), type);
@@ -25,7 +25,7 @@ class ContentTypeParameterTest {
     }
 
     @Test
-    void theCharsetIsThatOfTheParameterOrNoneWhereItIsUnknown() {
+    void charset_unknown_isNull() {
         assertEquals(StandardCharsets.ISO_8859_1, charset("text/plain; charset=iso-8859-1"));
         assertNull(charset("text/plain; charset=klingon"));
         assertNull(charset("text/plain; charset=\"no name\""));
@@ -53,13 +53,13 @@ class ContentTypeParameterTest {
     }
 
     @Test
-    void aFieldIsFoundInAnyCaseOrIsNull() {
+    void header_isFoundInAnyCase() {
         assertEquals("a/b", head("a/b").header("CONTENT-type"));
         assertNull(head("a/b").header("u"));
     }
 
     @Test
-    void theMediaTypeIsInLowerCase() {
+    void mediaType_isInLowerCase() {
         assertEquals("text/html", head("Text/HTML ;charset=x").mediaType());
     }
 
@@ -81,13 +81,13 @@ class ContentTypeParameterTest {
                 "t/p; charset= | ``",
                 "t/p; a; charset=\"x;y\" | x;y",
             })
-    void aParameterIsFoundWhereverItStands(String contentType, String value) {
+    void parameter_isFoundAtEveryPosition(String contentType, String value) {
         assertEquals(value, PartHead.parameter(contentType, "charset"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"t/p", "t/p;", "t/p; charset", "t/p; xcharset=a", "t/p; a=\"; charset=b", "charset=a"})
-    void aParameterThatIsNotThereIsNull(String contentType) {
+    void parameter_missing_isNull(String contentType) {
         assertNull(PartHead.parameter(contentType, "charset"));
     }
 }

@@ -26,23 +26,23 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Real bodies of real clients, and what other projects' tests know of: through every API, in every kind of buffer. */
+/** Bodies of real clients and from the tests of other projects, read through every API and in every kind of buffer. */
 @ExtendWith(LeakCheck.class)
 @Tag("sized")
 class CorpusTest {
-    /** Larger bodies than these are not proved by all pairs, see {@link SplitProofTest}. */
+    /** The largest bodies that are proved for all pairs of {@link SplitProofTest}. */
     private static final int PROVED = ProofSize.of("sluice.splitProof.largest", 512, 2048);
 
-    /** Still larger ones are cut near their delimiters only; with 0, all of them at fifty places. */
+    /** Larger bodies are split only near their delimiters; with 0, all of them at fifty places. */
     private static final int CUT_EVERYWHERE = ProofSize.of("sluice.corpus.cut", 0, 20_000);
 
-    /** So many bytes of a case are given in every kind of buffer, and closed after each. */
+    /** The number of bytes of a case that are fed in every kind of buffer, with a close after each. */
     private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 128, 2048);
 
-    /** After so many of the last bytes of a large case it is closed, too. */
+    /** The number of bytes at the end of a large case after which the decoder is also closed. */
     private static final int LAST = ProofSize.of("sluice.corpus.last", 32, 2048);
 
-    /** A case that is decoded, since its Content-Type is acceptable. */
+    /** A case with an acceptable Content-Type. */
     private record Run(Corpus.Case source, Preset preset, Boundary boundary, MultipartOptions options) {
         Result decode(Splits.Partition partition, BufferKind kind) {
             return Decoding.decode(boundary, options, partition.chunks(source.body(), kind));
@@ -70,7 +70,7 @@ class CorpusTest {
                             boundary,
                             MultipartOptions.builder().preset(preset).build()));
                 } catch (MultipartException e) {
-                    // refused before the first byte: see the verdict
+                    // rejected before the first byte
                 }
             }
         }

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Slices that one thread retains and another one reads and releases, while the decoder is fed on. */
+/** Slices that one thread retains and another thread reads and releases while the decoder continues. */
 @ExtendWith(LeakCheck.class)
 class CrossThreadSlicesTest {
     private static final int SIZE = 400_000;
     private static final int SEED = 20_260_401;
 
-    /** A slice, or with null the end. */
+    /** A slice; null is the end. */
     private record Handed(@Nullable ByteBuf slice) {}
 
     private static byte[] data() {
@@ -53,7 +53,7 @@ class CrossThreadSlicesTest {
         return body.toByteArray();
     }
 
-    /** Feeds all of the body, and hands each slice on. */
+    /** Feeds the whole body and passes each slice to the other thread. */
     private static void produce(byte[] body, int chunkSize, ByteBufAllocator allocator, BlockingQueue<Handed> queue)
             throws MultipartException {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("almost"))) {
@@ -73,7 +73,7 @@ class CrossThreadSlicesTest {
         }
     }
 
-    /** Keeps as many slices as it may before it reads the oldest: by then the decoder is far beyond it. */
+    /** Keeps as many slices as possible before it reads the oldest one, when the decoder is far ahead. */
     private static byte[] consume(BlockingQueue<Handed> queue, int mostHeld) throws InterruptedException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Deque<ByteBuf> held = new ArrayDeque<>();
@@ -97,7 +97,7 @@ class CrossThreadSlicesTest {
     @ParameterizedTest
     @CsvSource({"11, 50", "1460, 50", "8192, 50", "400000, 50", "1460, 400000"
     }) // the last: read once the decoder is closed
-    void aConsumerThatKeepsManySlicesReadsWhatWasSent(int chunkSize, int mostHeld) throws Exception {
+    void slices_keptByAnotherThread_areUnchanged(int chunkSize, int mostHeld) throws Exception {
         byte[] data = data();
         byte[] body = body(data);
         UnpooledByteBufAllocator counted = new UnpooledByteBufAllocator(true, false);

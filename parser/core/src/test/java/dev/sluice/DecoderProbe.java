@@ -3,12 +3,12 @@ package dev.sluice;
 import dev.sluice.testkit.ReferenceLimits;
 import org.jspecify.annotations.NullMarked;
 
-/** Shows the fuzz targets, and the tests of other packages, what the library keeps to itself. */
+/** Access to package-private state for fuzz targets and tests of other packages. */
 @NullMarked
 public final class DecoderProbe {
     private DecoderProbe() {}
 
-    /** {@return units of work so far: bytes looked at one by one, and probes of the search} */
+    /** {@return the work done so far: bytes read one by one, and probes of the search} */
     public static long steps(MultipartDecoder decoder) {
         return decoder.steps();
     }

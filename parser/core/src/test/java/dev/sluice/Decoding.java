@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Drives a decoder over a body cut into chunks and keeps all it says. */
+/** A run of a decoder over a body in chunks, with all results. */
 final class Decoding {
-    /** A part that came; {@code complete} only once its PART_END was seen. */
+    /** A part; {@code complete} after its PART_END. */
     record Part(
             int index,
             List<PartHead.Header> headers,
@@ -24,7 +24,7 @@ final class Decoding {
 
     record Failure(MultipartException.Reason reason, long offset, int part) {}
 
-    /** All that may not depend on the chunks. */
+    /** Everything that must not depend on the chunks. */
     record Result(
             List<Part> parts,
             List<ReportedDeviation> deviations,
@@ -101,7 +101,7 @@ final class Decoding {
         return new Result(List.copyOf(parts), decoder.deviations(), decoder.offset(), failure);
     }
 
-    /** What has been handed out so far. */
+    /** The results so far. */
     String handedOut() {
         return parts + "|" + data.toString(StandardCharsets.ISO_8859_1) + "|" + failure;
     }

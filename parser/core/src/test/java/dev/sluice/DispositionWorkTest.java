@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever a Content-Disposition says: each byte of it is looked at a few times, counted in steps and not in time. */
+/** Each byte of a Content-Disposition is read a bounded number of times, for every input. Counts steps, not time. */
 class DispositionWorkTest {
     /** Double the largest section that the default limits allow, and a hundred times what they do. */
     private static final int[] SIZES = {16 << 10, 800 << 10};
@@ -58,7 +58,7 @@ class DispositionWorkTest {
 
     @ParameterizedTest
     @MethodSource("hostileValues")
-    void stepsAreAtMostFourPerByte(Case hostile) {
+    void steps_areAtMostFourPerByte(Case hostile) {
         for (int size : SIZES) {
             byte[] value = hostile.value(size);
             long steps = steps(hostile, value);
@@ -67,10 +67,10 @@ class DispositionWorkTest {
         }
     }
 
-    /** What was found is copied where it has escapes, and where it is a piece; it is not looked for again. */
+    /** Values with escapes and continuations are copied. They are not searched again. */
     @ParameterizedTest
     @MethodSource("hostileValues")
-    void whatWasParsedIsReadOutInAsManyStepsAgain(Case hostile) {
+    void steps_ofReadingValues_areBounded(Case hostile) {
         byte[] value = hostile.value(SIZES[0]);
         DispositionParser parser = new DispositionParser(hostile.preset);
         if (isParsed(parser, value)) {
@@ -84,7 +84,7 @@ class DispositionWorkTest {
         }
     }
 
-    /** One for each byte that is looked at, each time, and one for each decision: wherever in the array the value is. */
+    /** One step for each byte that is read, and one for each decision, at every position of the value in the array. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -104,7 +104,7 @@ class DispositionWorkTest {
     }
 
     @Test
-    void countsWhatIsReadOut() throws Rejection {
+    void steps_countReadValues() throws Rejection {
         byte[] bytes = Decoding.bytes("form-data; name=\"a\\\"b\"");
         DispositionParser parser = new DispositionParser(Preset.STANDARD);
         parser.parse(bytes, 0, bytes.length);

@@ -16,11 +16,11 @@ import io.netty.buffer.Unpooled;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Header sections, beside what {@link PolicyRowsTest} has of them. */
+/** Cases of header sections that are not in {@link PolicyRowsTest}. */
 class HeaderSectionTest {
-    /** The space that stands for a fold is its first blank, before the line end or behind it. */
+    /** The space in place of a fold has the offset of its first blank, before or after the line end. */
     @Test
-    void whatIsOddAboutABlankAtAFoldIsAtItsFirstBlank() {
+    void fold_deviation_isAtItsFirstBlank() {
         for (String value : List.of(
                 "form-data; name=^ \r\n a",
                 "form-data; name=^\t \t\r\n a",
@@ -42,7 +42,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void aControlByteInAValueIsRefusedInEveryPreset() {
+    void controlByteInValue_isRejectedInEveryPreset() {
         for (int b = 0; b < 256; b++) {
             boolean control = b < ' ' && b != '\t' || b == 0x7F;
             if (!control || b == '\n' || b == '\r') {
@@ -64,7 +64,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void theTransferEncodingIsCheckedOutsideOfFormDataToo() throws MultipartException {
+    void transferEncoding_outsideOfFormData_isChecked() throws MultipartException {
         Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
         byte[] body = Decoding.bytes("--x\r\nContent-Transfer-Encoding: base64\r\n\r\ndg==\r\n--x--");
         Result result = Decoding.decode(mixed, body, MultipartOptions.defaults(), 1);
@@ -77,7 +77,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void aPartOfAnotherMultipartTypeMayHaveNoHeadersAtAll() throws MultipartException {
+    void headers_outsideOfFormData_mayBeMissing() throws MultipartException {
         Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
         Result result = Decoding.decode(mixed, Decoding.bytes("--x\r\n\r\nv\r\n--x--"), MultipartOptions.defaults(), 1);
         assertNull(result.failure());
@@ -89,7 +89,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void twoLimitsHitAtOneByteAreToldAsThatOfThePart() {
+    void twoLimits_exceededAtOneByte_reportTheLimitOfThePart() {
         MultipartOptions options = MultipartOptions.builder()
                 .maxHeaderBytesPerPart(50)
                 .maxHeaderBytes(50)
@@ -103,7 +103,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void saysWhatIsWrongWithALine() {
+    void malformedLine_hasItsMessage() {
         assertEquals("a header field has no name: ':'", messageOf(": b\r\n"));
         assertEquals("a header name contains the byte: 0x01", messageOf("\u0001: b\r\n"));
         assertEquals("a header name contains the byte: '('", messageOf("a(c: b\r\n"));
@@ -140,7 +140,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void countsBytesAndTheWordsTheyAreCopiedIn() throws Rejection {
+    void steps_countBytesAndCopiedWords() throws Rejection {
         try (HeaderSection section = section()) {
             String lines = "a: b\r\n".repeat(10);
             read(section, lines);

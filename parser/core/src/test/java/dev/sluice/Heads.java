@@ -3,7 +3,7 @@ package dev.sluice;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 
-/** What is known of a part that has a Content-Disposition alone, of any size. */
+/** Heads of parts with only a Content-Disposition, of any size. */
 public final class Heads {
     static final String FIELD = "--x\r\nContent-Disposition: ";
 

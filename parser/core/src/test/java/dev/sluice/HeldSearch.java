@@ -6,8 +6,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The search of a decoder, held where it otherwise gets to after many bytes: grams after 16 KiB, passes over spans after 4 KiB. It is
- * what chooses between searches, and nothing else, that is changed; held before each event, it depends on nothing that came before.
+ * The search of a decoder, forced into a mode that it otherwise reaches after many bytes: grams after 16 KiB, passes over spans after
+ * 4 KiB. Only the fields that choose the mode are changed. Set before each event, the mode does not depend on previous input.
  */
 public final class HeldSearch {
     private static final VarHandle SEARCH = field(MultipartDecoder.class, "search", DelimiterSearch.class);
@@ -31,18 +31,18 @@ public final class HeldSearch {
         }
     }
 
-    /** {@return the search of a decoder, not held yet} */
+    /** {@return the search of a decoder, in its normal mode} */
     static HeldSearch of(MultipartDecoder decoder) {
         return new HeldSearch((DelimiterSearch) SEARCH.get(decoder));
     }
 
-    /** Has passes over spans from the next byte on, and grams before them, where they are worth it, or never. */
+    /** Uses passes over spans from the next byte, and grams before them, either where they are faster or never. */
     void hold(boolean grams) {
         GRAMS_FROM.set(search, grams ? 0 : NEVER);
         SPANS_FROM.set(search, 0L);
     }
 
-    /** {@return whether a pass over a span, since the search was held, has met something} */
+    /** {@return whether a pass over a span has found a candidate since {@link #hold}} */
     boolean hasPassMetACandidate() {
         return (long) SPANS_FROM.get(search) != 0;
     }

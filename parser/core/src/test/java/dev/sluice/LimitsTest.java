@@ -24,13 +24,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit at N - 1, N and N + 1 in the decoder, whole and byte by byte; {@code LimitsThroughEveryApiTest} has the other APIs. */
+/** Every limit at N - 1, N and N + 1 in the decoder, as a whole and byte by byte. {@code LimitsThroughEveryApiTest} tests the other APIs. */
 class LimitsTest {
     private static final String PART = "--x\r\n" + A + "\r\n";
     private static final String FILE = "--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";
     private static final String CLOSE = "\r\n--x--";
 
-    /** The limit under test; all of them are set to this. */
+    /** The value of all limits. */
     private static final int N = LimitCase.LIMIT;
 
     private static MultipartOptions options(String setting, long value) {
@@ -51,7 +51,7 @@ class LimitsTest {
         String pair = PART + "v\r\n" + unnamed + "\r\n";
         int disposition = "--x\r\nContent-Disposition: ".length();
         Stream<LimitCase> counted = Stream.of(
-                // the preamble and the epilogue are of the body
+                // the preamble and the epilogue belong to the body
                 limit("maxBodyBytes", used -> "--x--\r\n" + "e".repeat(used - 7), Reason.BODY_TOO_LARGE, N, -1),
                 limit(
                         "maxBodyBytes",
@@ -59,7 +59,7 @@ class LimitsTest {
                         Reason.BODY_TOO_LARGE,
                         N,
                         0),
-                // what only looked like a delimiter is of the part
+                // text that resembled a delimiter belongs to the part
                 limit(
                         "maxPartBytes",
                         used -> PART + "v".repeat(used - 4) + "\r\n--" + CLOSE,
@@ -72,7 +72,7 @@ class LimitsTest {
                         Reason.PART_TOO_LARGE,
                         PART.length() + N,
                         0),
-                // a part with a file name is a file even if the name is empty, or extended; others do not count
+                // a part with an empty or extended file name is a file too
                 limit(
                         "maxFiles",
                         used -> pair.repeat(used) + "--x--",
@@ -85,7 +85,7 @@ class LimitsTest {
                         Reason.TOO_MANY_FILES,
                         (long) N * extended.length() + disposition,
                         N),
-                // line ends are of the preamble
+                // line ends belong to the preamble
                 limit(
                         "maxPreambleBytes",
                         used -> "\r\n" + "p".repeat(used - 4) + "\r\n\r\n" + PART + "v" + CLOSE,
@@ -97,7 +97,7 @@ class LimitsTest {
 
     @ParameterizedTest
     @MethodSource("limits")
-    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit) {
+    void limit_exactValueIsAccepted_oneMoreIsRejected(LimitCase limit) {
         MultipartOptions options = options(limit.setting(), N);
         for (int used : new int[] {N - 1, N, N + 1}) {
             String body = new String(limit.body().apply(used), StandardCharsets.ISO_8859_1);
@@ -111,7 +111,7 @@ class LimitsTest {
         }
     }
 
-    /** The message says which setting, which value, where; and has the words by which Spring MVC knows a size limit. */
+    /** The message has the setting, its value and the position, and the words by which Spring MVC recognizes a size limit. */
     private static void assertMessage(String setting, MultipartException e, Failure expected) {
         assertEquals(expected, new Failure(e.reason(), e.offset(), e.partIndex()));
         assertEquals(Kind.LIMIT_EXCEEDED, e.kind());
@@ -137,13 +137,13 @@ class LimitsTest {
     }
 
     @Test
-    void everythingUpToTheLimitOfAPartIsHandedOut() {
+    void partLimit_dataUpToIt_isDelivered() {
         Result result = Verdict.decode(options("maxPartBytes", N), PART + "v".repeat(N + 1) + CLOSE);
         assertEquals("v".repeat(N), result.parts().get(0).body());
         assertFalse(result.parts().get(0).complete());
     }
 
-    /** A limit of 0; {@code ^} marks the byte that is refused. */
+    /** A limit of 0; {@code ^} marks the byte that is rejected. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -169,8 +169,8 @@ class LimitsTest {
     }
 
     @Test
-    void everyRemainingHeaderBudgetIsKeptToTheByte() {
-        // no arithmetic goes below zero, however little is left at the start of a part
+    void headerBudget_everyRemainder_isExact() {
+        // no difference becomes negative if almost nothing is left at the start of a part
         int first = A.length() + 2;
         for (int left = 0; left < 60; left++) {
             Result result = Verdict.decode(
@@ -180,7 +180,7 @@ class LimitsTest {
     }
 
     @Test
-    void sizesBeyondIntAreKept() {
+    void sizes_beyondInt_areExact() {
         for (long value : new long[] {Integer.MAX_VALUE, 1L << 31, 1L << 32, Long.MAX_VALUE - 1}) {
             for (Setting setting : List.of(
                     Setting.MAX_BODY_BYTES,

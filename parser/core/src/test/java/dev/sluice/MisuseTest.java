@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Faults of the caller: each has an exception that says what to do. */
+/** Incorrect use of the API: each exception says what to do. */
 class MisuseTest {
     private static final String BODY = Verdict.headers(Verdict.A);
 
@@ -38,7 +38,7 @@ class MisuseTest {
     }
 
     @Test
-    void feedingWhileInputIsUnreadIsRefused() throws MultipartException {
+    void feed_unreadInput_isRejected() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(body());
             assertState("call next() until NEED_INPUT", () -> decoder.feed(body()));
@@ -49,7 +49,7 @@ class MisuseTest {
     }
 
     @Test
-    void aRefusedFeedChangesNothing() throws MultipartException {
+    void feed_rejected_changesNothing() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(body());
             assertEquals(Event.PART_BEGIN, decoder.next());
@@ -66,7 +66,7 @@ class MisuseTest {
     }
 
     @Test
-    void feedingAfterFinishIsRefused() throws MultipartException {
+    void feed_afterFinish_isRejected() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(body());
             while (decoder.next() != Event.NEED_INPUT) {}
@@ -80,7 +80,7 @@ class MisuseTest {
     }
 
     @Test
-    void finishingTwiceIsHarmless() throws MultipartException {
+    void finish_twice_isHarmless() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(body());
             while (decoder.next() != Event.NEED_INPUT) {}
@@ -93,7 +93,7 @@ class MisuseTest {
     }
 
     @Test
-    void needInputIsSaidAgainAndAgain() throws MultipartException {
+    void next_withoutInput_isNeedInputAgain() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             assertEquals(Event.NEED_INPUT, decoder.next());
             assertEquals(Event.NEED_INPUT, decoder.next());
@@ -103,7 +103,7 @@ class MisuseTest {
     }
 
     @Test
-    void aClosedDecoderCanDoNothing() {
+    void decoder_closed_rejectsEveryCall() {
         MultipartDecoder decoder = decoder();
         decoder.close();
         assertState("for each body", () -> decoder.feed(body()));
@@ -115,7 +115,7 @@ class MisuseTest {
     }
 
     @Test
-    void dataIsThereOnlyAfterADataEvent() throws MultipartException {
+    void data_withoutDataEvent_isRejected() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             assertState("DATA event", decoder::data);
             decoder.feed(body());
@@ -130,7 +130,7 @@ class MisuseTest {
     }
 
     @Test
-    void headersAreThereFromTheBeginOfAPartUntilItsEndIsLeft() throws MultipartException {
+    void headers_outsideOfPart_areRejected() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             List<Executable> calls =
                     List.of(decoder::head, decoder::rawHeaders, decoder::name, decoder::filename, decoder::contentType);
@@ -148,7 +148,7 @@ class MisuseTest {
     }
 
     @Test
-    void aFailureIsThrownAgainAndInputAfterItIsIgnored() {
+    void next_afterFailure_throwsItAgain() {
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--xy")));
             MultipartException first = assertThrows(MultipartException.class, decoder::next);
@@ -164,7 +164,7 @@ class MisuseTest {
     }
 
     @Test
-    void aClosedReaderCanDoNothing() throws IOException {
+    void reader_closed_rejectsEveryCall() throws IOException {
         MultipartReader reader =
                 MultipartReader.create(new ByteArrayInputStream(Decoding.bytes(BODY)), Boundary.of("x"));
         MultipartReader.Part part = reader.nextPart();
@@ -179,7 +179,7 @@ class MisuseTest {
     }
 
     @Test
-    void aBodyIsReadOnceAndBeforeTheNextPart() throws IOException {
+    void body_readTwice_isRejected() throws IOException {
         byte[] body = Decoding.bytes(BODY.replace("--x--", BODY));
         try (MultipartReader reader = MultipartReader.create(new ByteArrayInputStream(body), Boundary.of("x"))) {
             MultipartReader.Part first = reader.nextPart();
@@ -199,7 +199,7 @@ class MisuseTest {
     }
 
     @Test
-    void textOfAPartThatIsOverReportsNothing() throws IOException {
+    void text_ofEndedPart_reportsNothing() throws IOException {
         String file = "Content-Disposition: form-data; name=a; filename=f\r\n";
         String unknown = Verdict.headers(file + "Content-Type: text/plain; charset=x-none\r\n");
         byte[] body = Decoding.bytes(unknown.replace("--x--\r\n", BODY));
@@ -213,7 +213,7 @@ class MisuseTest {
     }
 
     @Test
-    void aHeaderCharsetThatIsNoSupersetOfAsciiIsRefused() {
+    void headerCharset_notSupersetOfAscii_isRejected() {
         for (Charset charset : List.of(
                 StandardCharsets.UTF_16,
                 StandardCharsets.UTF_16LE,
@@ -233,7 +233,7 @@ class MisuseTest {
     }
 
     @Test
-    void aHeaderIndexIsChecked() throws MultipartException {
+    void rawHeader_indexOutOfRange_isRejected() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(body());
             decoder.next();
@@ -247,7 +247,7 @@ class MisuseTest {
     }
 
     @Test
-    void nullIsRefusedAtOnce() {
+    void null_isRejectedAtOnce() {
         for (Executable call : List.<Executable>of(
                 () -> MultipartDecoder.create((Boundary) null),
                 () -> MultipartDecoder.create(Boundary.of("x"), null),

@@ -43,7 +43,7 @@ class MultipartDecoderTest {
 
     /** Indices of the chunk are not offsets in the body. */
     @Test
-    void aChunkThatHasBeenReadInPartIsTakenFromItsReaderIndexOn() {
+    void feed_startsAtReaderIndex() {
         String body = part("one") + "\r\n--x--\r\n";
         MultipartOptions justEnough = withMaxBodyBytes(body.length());
         Result whole = Decoding.decode(body, justEnough, Integer.MAX_VALUE);
@@ -73,7 +73,7 @@ class MultipartDecoderTest {
 
     /** Which it must not; but then it would read what it may not see. */
     @Test
-    void readsOnAfterTheApplicationHasMovedTheInternalBufferOfADirectChunk() throws Exception {
+    void directChunk_internalBufferMoved_isReadCorrectly() throws Exception {
         ByteBuf chunk = Unpooled.directBuffer().writeBytes(Decoding.bytes(part("one") + "\r\n--x--\r\n"));
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
             decoder.feed(chunk);
@@ -86,7 +86,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void theSizeOfAPartIsThatOfTheDataSoFar() throws Exception {
+    void partSize_isTheSizeOfTheDataSoFar() throws Exception {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("one"))));
             assertEquals(Event.PART_BEGIN, decoder.next());
@@ -105,7 +105,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void behindALoneLfADelimiterIsOneWhereThatEndsALineAndBehindALoneCrItNeverIs() {
+    void delimiter_afterLoneLfOrCr_followsThePreset() {
         Preset lines = Preset.STRICT.accepting(Deviation.BARE_LF);
         String two = part("1") + "\n" + part("2") + "\r\n--x--";
         assertEquals(2, Verdict.assertAccepted(lines, two).parts().size());
@@ -117,7 +117,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void noByteOfWhatMayLookLikeADelimiterIsHeldBack() throws Exception {
+    void lookalike_delaysNoByte() throws Exception {
         MultipartOptions strict =
                 MultipartOptions.builder().preset(Preset.STRICT).build();
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), strict)) {
@@ -167,7 +167,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void theOffsetStaysWhereADecoderIsClosed() throws Exception {
+    void offset_afterClose_isUnchanged() throws Exception {
         MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults());
         decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("one") + "\r\n--x--")));
         assertEquals(Event.PART_BEGIN, decoder.next());
@@ -178,7 +178,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void eachByteOfADelimiterLineIsWork() throws Exception {
+    void steps_countBytesOfDelimiterLine() throws Exception {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x")));
             assertEquals(Event.NEED_INPUT, decoder.next());
@@ -197,7 +197,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void saysWhatIsWrongBehindADelimiter() {
+    void byteAfterDelimiter_unexpected_hasItsMessage() {
         String delimiter = part("one") + "\r\n--x";
         assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + "!"));
         assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + " ".repeat(256) + "!"));
@@ -220,16 +220,16 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void aPreambleIsRefusedWhereItsFirstByteWasSeenToBeOne() {
+    void preamble_isRejectedAtItsFirstByte() {
         Preset lenient = Preset.STRICT.accepting(Deviation.FALSE_DELIMITER);
         String form = part("one") + "\r\n--x--\r\n";
         Verdict.assertRefused(lenient, "^junk\r\n--x!\r\n" + form, Reason.PREAMBLE, -1);
         Verdict.assertRefused(lenient, "--x^!\r\n" + form, Reason.PREAMBLE, -1);
     }
 
-    /** Those beyond the first hundred are counted, not kept. */
+    /** Deviations after the first hundred are counted but not kept. */
     @Test
-    void eachKindOfDeviationIsReportedOnceForAPartAndCountedBeyondAHundred() throws Exception {
+    void deviations_areReportedOncePerPartAndCountedBeyondAHundred() throws Exception {
         int parts = 130;
         String folded = "--x\r\nA:b\r\n c\r\nD:e\r\n f\r\n" + CD + "\r\nv\r\n";
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
@@ -242,7 +242,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void aDeviationOutsideOfPartsIsReportedOnce() {
+    void deviation_outsideOfParts_isReportedOnce() {
         Preset reporting = Preset.COMPATIBLE.reporting(Deviation.FALSE_DELIMITER);
         Result result = Verdict.decode(reporting, "--x!\r\n--x!\r\n" + part("v") + "\r\n--x--\r\n");
         assertEquals(List.of(new ReportedDeviation(Deviation.FALSE_DELIMITER, -1, 3)), result.deviations());
@@ -255,7 +255,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void linesOfASectionAreReportedInTheirOrder() {
+    void deviations_ofLines_areReportedInOrder() {
         Preset reporting = Preset.COMPATIBLE.reporting(Deviation.FOLDED_HEADER, Deviation.BARE_LF_IN_HEADER);
         assertEquals(List.of("FOLDED_HEADER", "BARE_LF_IN_HEADER"), kinds(reporting, "A: b\r\n c\r\nD: e\n"));
         assertEquals(List.of("BARE_LF_IN_HEADER", "FOLDED_HEADER"), kinds(reporting, "D: e\nA: b\r\n c\r\n"));
@@ -271,7 +271,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void theByteBeyondALimitIsTheOneThatIsRefused() {
+    void limit_exceeded_isReportedAtTheFirstByteBeyond() {
         MultipartOptions small = MultipartOptions.builder()
                 .maxPreambleBytes(0)
                 .maxEpilogueBytes(3)
@@ -283,7 +283,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void whatIsSearchedIsWork() throws Exception {
+    void steps_countSearchedBytes() throws Exception {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part(""))));
             while (decoder.next() != Event.NEED_INPUT) {}
@@ -295,7 +295,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void whatTheContentDispositionCostsIsWork() throws Exception {
+    void steps_countContentDisposition() throws Exception {
         String disposition = "Content-Disposition: form-data; name=a" + "; b=c".repeat(200) + "\r\n";
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n" + disposition + "\r\n")));
@@ -305,7 +305,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void strictRefusesAPreambleAsSuchHoweverLargeItIs() {
+    void preamble_tooLarge_isPreambleInStrict() {
         String form = "\r\n" + part("v") + "\r\n--x--\r\n";
         for (String marked : List.of(
                 "^" + "p".repeat(4096) + form, "^" + "p".repeat(4097) + form, "\r\n--^" + "p".repeat(100_000))) {
@@ -314,7 +314,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void aBodyThatEndsAnywhereBeforeItsCloseDelimiterIsTruncatedAtItsSize() {
+    void body_endsEarly_isTruncatedAtItsSize() {
         String body = part("") + "v\r\n--x\r\n" + CD + "X: y\r\n\r\nw\r\n--x--";
         int secondPart = body.lastIndexOf("--x\r\n") + 5;
         for (int size = 0; size < body.length(); size++) {
@@ -330,9 +330,9 @@ class MultipartDecoderTest {
         Verdict.assertAccepted(Verdict.ALL, body);
     }
 
-    /** The commonest mistakes of clients and servers, each with the sentence that finds it. */
+    /** Common mistakes of clients and servers, each with its message. */
     @Test
-    void aBodyWithoutADelimiterSaysWhoseFaultThatMayBe() throws MultipartException {
+    void body_withoutDelimiter_namesTheLikelyCause() throws MultipartException {
         String none = "the boundary of the Content-Type does not occur in the body, which begins with ";
         assertFault("", "the body is empty: nothing arrived, or something has already read it (offset 0)");
         assertFault("--other\r\n\r\nv\r\n--other--", none + "--other (offset 23)");
@@ -373,7 +373,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void anEmptyBodyHasNoDataEvent() throws MultipartException {
+    void partBody_empty_hasNoDataEvent() throws MultipartException {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part("") + "\r\n--x--")));
             assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());

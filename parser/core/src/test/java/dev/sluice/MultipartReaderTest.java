@@ -133,7 +133,7 @@ class MultipartReaderTest {
             assertEquals('A', in.read());
             assertEquals(2, in.available());
             in.close();
-            assertEquals(0, in.available(), "what was decoded is gone with the stream");
+            assertEquals(0, in.available(), "a closed stream has no decoded bytes");
         }
     }
 
@@ -181,7 +181,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** In another multipart type a part needs no name, and its sender may choose the type. */
+    /** In other multipart types a part needs no name, and the client chooses the type. */
     @Test
     void aFormIsInsistedOnUnlessABoundaryIsGiven() throws IOException {
         String file = "--x\r\nContent-Disposition: attachment; filename=\"evil.jsp\"\r\n\r\n1\r\n--x--";
@@ -249,7 +249,7 @@ class MultipartReaderTest {
             assertEquals("text/plain", second.contentType());
             assertSame(second.head(), second.head());
             next(reader);
-            assertEquals(2, second.head().headers().size(), "what was asked for in time outlives the part");
+            assertEquals(2, second.head().headers().size(), "a head created in time outlives the part");
             assertEquals("text/plain", second.contentType());
         }
     }
@@ -312,7 +312,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** Takes at most 1000 bytes at a time. */
+    /** Accepts at most 1000 bytes at a time. */
     private static final class SlowChannel implements WritableByteChannel {
         private final ByteArrayOutputStream written = new ByteArrayOutputStream();
 
@@ -356,14 +356,14 @@ class MultipartReaderTest {
         }
     }
 
-    /** Takes nothing, and is not asked for ever. */
+    /** Accepts no bytes; the reader must not retry forever. */
     private static final class StuckChannel implements WritableByteChannel {
         private int calls;
 
         @Override
         public int write(ByteBuffer bytes) {
             if (++calls > 100) {
-                throw new AssertionError("it is asked again and again");
+                throw new AssertionError("the reader retries forever");
             }
             return 0;
         }
@@ -492,7 +492,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** The size of a decoded text says nothing about where its encoded form exceeds the limit. */
+    /** The size of a decoded text does not determine where its encoded form exceeds the limit. */
     @Test
     void textTooLarge_isReportedAtTheLimit_orAtTheBodyIfEncoded() throws IOException {
         MultipartOptions options = MultipartOptions.builder()

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** With Netty's jars as they are on other class paths than this one. */
+/** Runs on class paths with other jars of Netty. */
 class NettyVersionTest {
     private static final String NEEDED = "Sluice needs netty-buffer and netty-common, 4.1.118 or newer; ";
 
@@ -84,7 +84,7 @@ class NettyVersionTest {
         }
     }
 
-    /** What is said when this is run with these jars of Netty, and none others. */
+    /** {@return the output of a run with only these jars of Netty} */
     private static @Nullable String problem(Class<?> first, Path... netty) throws Exception {
         List<URL> path = new ArrayList<>();
         for (Path jar : netty) {

@@ -16,14 +16,14 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The decoder says what the reference parser says: parts, data, deviations, error and offset, on generated bodies cut at random. */
+/** The decoder and the reference parser agree on parts, data, deviations, error and offset, for generated bodies with random splits. */
 @Tag("sized")
 class OracleTest {
     private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 50_000, 1_000_000);
     private static final long SEED = Long.getLong("sluice.oracle.seed", 20_261_120L);
 
     @Test
-    void generatedBodiesMeanTheSameToTheReferenceParser() {
+    void generatedBodies_haveTheResultOfTheReferenceParser() {
         AtomicLong accepted = new AtomicLong();
         LongStream.range(0, BODIES).parallel().forEach(i -> {
             long seed = SEED + i;

@@ -17,13 +17,13 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who owns which buffer when: reference counts are compared exactly, and nothing is outstanding in the end. */
+/** Ownership of buffers: reference counts are exact, and all buffers are released at the end. */
 class OwnershipTest {
     private static final String BODY = "pre\r\n--x\r\n" + Verdict.A
             + "X: y\r\n\r\nvalue\r\n--y\r\n--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f.bin\"\r\n"
             + "Content-Type: a/b\r\n\r\n\r\r\n-\r\n\r\n--x--\r\nepilogue";
 
-    /** Counts what it gave out, to the byte. */
+    /** Counts the allocated bytes. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
 
     private final MultipartOptions options =
@@ -51,7 +51,7 @@ class OwnershipTest {
     }
 
     @Test
-    void fedChunksBelongToTheDecoderUntilTheyAreRead() throws MultipartException {
+    void chunk_isOwnedByTheDecoderUntilRead() throws MultipartException {
         ByteBuf chunk = chunk(BODY);
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(chunk);
@@ -62,7 +62,7 @@ class OwnershipTest {
                     assertEquals(1, chunk.refCnt(), "data() is borrowed");
                 }
             }
-            assertEquals(0, chunk.refCnt(), "a chunk is released before the next is asked for");
+            assertEquals(0, chunk.refCnt(), "a chunk is released before the next one is requested");
             decoder.finish();
             assertEquals(Event.END, decoder.next());
             assertEquals(0, outstanding(), "the end releases the header section");
@@ -70,7 +70,7 @@ class OwnershipTest {
     }
 
     @Test
-    void aRefusedFeedReleasesWhatItWasGiven() {
+    void feed_rejected_releasesTheChunk() {
         MultipartDecoder decoder = decoder();
         ByteBuf first = chunk("--x\r\n");
         decoder.feed(first);
@@ -86,7 +86,7 @@ class OwnershipTest {
     }
 
     @Test
-    void anEmptyChunkIsReleasedAtOnce() {
+    void chunk_empty_isReleasedAtOnce() {
         try (MultipartDecoder decoder = decoder()) {
             ByteBuf empty = allocator.heapBuffer(8);
             decoder.feed(empty);
@@ -95,7 +95,7 @@ class OwnershipTest {
     }
 
     @Test
-    void dataRetainedByTheConsumerOutlivesTheDecoder() throws MultipartException {
+    void data_retained_outlivesTheDecoder() throws MultipartException {
         for (int size : new int[] {1, 2, 3, 7, BODY.length()}) {
             Deque<ByteBuf> kept = new ArrayDeque<>();
             MultipartDecoder decoder = decoder();
@@ -122,7 +122,7 @@ class OwnershipTest {
     }
 
     @Test
-    void dataIsTheMemoryOfTheChunkAndNotACopy() throws MultipartException {
+    void data_isASliceOfTheChunk() throws MultipartException {
         ByteBuf chunk = chunk("--x\r\n" + Verdict.A + "\r\n0123456789\r\n--x--");
         try (MultipartDecoder decoder = decoder()) {
             decoder.feed(chunk);
@@ -135,7 +135,7 @@ class OwnershipTest {
     }
 
     @Test
-    void closingAtEveryByteReleasesEverything() throws MultipartException {
+    void close_atEveryByte_releasesEverything() throws MultipartException {
         for (int size : new int[] {1, 4, BODY.length()}) {
             for (int stop = 0; stop <= BODY.length(); stop++) {
                 List<ByteBuf> chunks = new ArrayList<>();
@@ -155,7 +155,7 @@ class OwnershipTest {
     }
 
     @Test
-    void aFailureReleasesEverythingBeforeItIsThrown() {
+    void failure_releasesEverything() {
         for (String body : List.of(
                 "--xy",
                 "--x\r\nX\r\n",
@@ -193,7 +193,7 @@ class OwnershipTest {
     }
 
     @Test
-    void rawHeadersRetainedByTheConsumerSurviveTheHeadersOfTheNextParts() throws MultipartException {
+    void rawHeaders_retained_surviveLaterParts() throws MultipartException {
         String body = BODY.replace("--x--", "--x\r\n" + Verdict.A + "Z: " + "z".repeat(2000) + "\r\n\r\n--x--");
         for (int size : new int[] {1, 5, body.length()}) {
             List<ByteBuf> kept = new ArrayList<>();
@@ -212,14 +212,14 @@ class OwnershipTest {
             assertEquals(expected, kept.stream().map(OwnershipTest::text).toList());
             decoder.close();
             assertEquals(expected, kept.stream().map(OwnershipTest::text).toList());
-            kept.forEach(headers -> assertEquals(1, headers.refCnt(), "held by nobody else"));
+            kept.forEach(headers -> assertEquals(1, headers.refCnt(), "held only by the application"));
             kept.forEach(ByteBuf::release);
             assertEquals(0, outstanding());
         }
     }
 
     @Test
-    void theHeadIsMadeOnceAndLasts() throws MultipartException {
+    void head_isCreatedOnceAndOutlivesThePart() throws MultipartException {
         MultipartDecoder decoder = decoder();
         ByteBuf chunk = chunk(BODY);
         decoder.feed(chunk);
@@ -239,7 +239,7 @@ class OwnershipTest {
     }
 
     @Test
-    void aFalseStartAcrossChunksHoldsNoOldChunk() throws MultipartException {
+    void failedMatch_acrossChunks_holdsNoOldChunk() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             ByteBuf first = chunk("--x\r\n" + Verdict.A + "\r\nv\r\n--");
             decoder.feed(first);
@@ -260,7 +260,7 @@ class OwnershipTest {
     }
 
     @Test
-    void feedingAllocatesNothingAndDataAtMostOneSmallSlice() throws MultipartException {
+    void feed_allocatesNothing_dataAtMostOneSlice() throws MultipartException {
         com.sun.management.ThreadMXBean threads =
                 (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
         long thread = Thread.currentThread().getId();

@@ -10,12 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The rows of the policy, for which the reference parser is held to what is written by hand: the decoder says the same. */
+/** The decoder agrees with the rows of the policy, which are written by hand. */
 class PolicyRowsTest {
-    /** Larger ones are not cut everywhere. */
+    /** Larger bodies are not split at every byte. */
     private static final int LARGE = 1000;
 
-    /** {@return the preset of a column, which accepts what those rules do} */
+    /** {@return the preset of a column of the table} */
     private static Preset preset(PresetRules rules) {
         if (PresetRules.NAMES.contains(rules.name())) {
             return List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE)
@@ -26,7 +26,7 @@ class PolicyRowsTest {
     }
 
     @Test
-    void eachMeansTheSameHoweverItIsCut() {
+    void everyRow_hasTheSameResultForEverySplit() {
         for (PolicyRow row : PolicyRow.all()) {
             int size = row.body().length;
             List<Splits.Partition> partitions = new ArrayList<>(List.of(Splits.whole(size), Splits.uniform(size, 1)));

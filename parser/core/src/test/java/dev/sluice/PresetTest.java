@@ -20,7 +20,7 @@ class PresetTest {
     }
 
     @Test
-    void standardReportsWhatItTolerates() {
+    void standard_reportsAcceptedDeviations() {
         assertEquals(
                 EnumSet.of(
                         Deviation.BOUNDARY_CHARACTERS, // row 2
@@ -57,14 +57,14 @@ class PresetTest {
     }
 
     @Test
-    void strictRefusesWhatStandardReportsExceptTwoEqualFilenames() {
+    void strict_rejectsReportsOfStandardExceptTwoFilenames() {
         assertEquals(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD), all(Preset.STRICT::accepts));
         assertEquals(Set.of(), all(Preset.STRICT::reports));
     }
 
-    /** There are more than an int has bits. */
+    /** There are more deviations than bits in an int. */
     @Test
-    void eachKindHasABitOfItsOwnInAPresetAndInWhatIsReported() {
+    void everyDeviation_isReportedSeparately() {
         EnumSet<Deviation> all = EnumSet.allOf(Deviation.class);
         assertTrue(all.size() > Integer.SIZE && all.size() <= Long.SIZE, all.size() + " kinds");
         Deviations deviations = new Deviations(Preset.STRICT.reporting(all.toArray(new Deviation[0])), List.of());
@@ -80,12 +80,12 @@ class PresetTest {
     }
 
     @Test
-    void compatibleAcceptsEverything() {
+    void compatible_acceptsEverything() {
         assertEquals(EnumSet.allOf(Deviation.class), all(Preset.COMPATIBLE::accepts));
     }
 
     @Test
-    void theLastWordAboutADeviationCounts() {
+    void change_last_counts() {
         for (Deviation deviation : Deviation.values()) {
             Preset preset = Preset.STANDARD.refusing(deviation).reporting(deviation);
             assertTrue(preset.reports(deviation));
@@ -97,7 +97,7 @@ class PresetTest {
     }
 
     @Test
-    void aChangedPresetIsANewOneAndTheThreeStayAsTheyAre() {
+    void change_doesNotAffectTheConstants() {
         Preset changed = Preset.STANDARD.refusing(Deviation.PREAMBLE);
         assertTrue(Preset.STANDARD.accepts(Deviation.PREAMBLE));
         assertNotEquals(Preset.STANDARD, changed);
@@ -110,7 +110,7 @@ class PresetTest {
     }
 
     @Test
-    void aChangedPresetDecidesInTheDecoder() {
+    void change_isUsedByTheDecoder() {
         String folded = Verdict.headers(Verdict.A + "X: a\r\n^ b\r\n");
         Verdict.assertRefused(Preset.STANDARD.refusing(Deviation.FOLDED_HEADER), folded, Reason.MALFORMED_HEADER, 0);
         Verdict.assertAccepted(Preset.STANDARD.accepting(Deviation.FOLDED_HEADER), Verdict.unmarked(folded));

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What objects of some types can hold: the types of their fields, of the fields of these, and so on, as they are declared. */
+/** The types that are reachable from some types through the declared types of fields. */
 final class ReachableTypes {
     private final Set<Class<?>> own = new TreeSet<>(Comparator.comparing(Class::getName));
     private final Set<Class<?>> foreign = new TreeSet<>(Comparator.comparing(Class::getName));
@@ -28,12 +28,12 @@ final class ReachableTypes {
         return types;
     }
 
-    /** {@return the types of Sluice; their fields have been followed} */
+    /** {@return the reachable types of Sluice} */
     Set<Class<?>> own() {
         return own;
     }
 
-    /** {@return the other types, arrays and primitive ones left out; what is in them has not been looked at} */
+    /** {@return the other reachable types, whose fields are not followed; without arrays and primitive types} */
     Set<Class<?>> foreign() {
         return foreign;
     }

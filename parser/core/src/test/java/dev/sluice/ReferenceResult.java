@@ -8,13 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the reference parser says, in the words of {@link Decoding.Result}. */
+/** The result of the reference parser as a {@link Decoding.Result}. */
 final class ReferenceResult {
     private static final int REPORTED = 100;
 
     private ReferenceResult() {}
 
-    /** Fails where the decoder says other than the reference parser. {@return what both say} */
+    /** Fails if the decoder and the reference parser differ. {@return the common result} */
     static Decoding.Result assertSame(
             Outcome outcome,
             String contentType,

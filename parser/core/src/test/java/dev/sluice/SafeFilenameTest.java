@@ -67,7 +67,7 @@ class SafeFilenameTest {
         assertSafe("f", "file:///x/f");
     }
 
-    /** Windows makes the one of the other where a name is turned into an old code page. */
+    /** Windows converts one to the other in old code pages. */
     @Test
     void aFullwidthSolidusIsASeparatorToo() {
         assertSafe("passwd", "..\uff0f..\uff0fetc\uff0fpasswd");

@@ -4,9 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Bodies with enough data in one piece for each way in which it may be searched, and with what may lead a search astray. */
+/** Bodies with enough data for each mode of the search, and with data that resembles delimiters. */
 final class SearchedBodies {
-    /** Lengths of delimiters: too short for grams; enough where there are no passes; enough anywhere. */
+    /** Lengths of delimiters: too short for grams, long enough without passes, and always long enough. */
     private static final List<Boundary> BOUNDARIES = List.of(
             Boundary.of("boundary"),
             Boundary.of("boundary-of-20-byte"),
@@ -14,10 +14,10 @@ final class SearchedBodies {
 
     private static final String HEAD = "\r\nContent-Disposition: form-data; name=\"";
 
-    /** Bytes that differ from dashes and from the last ones of the delimiters in a bit or by one, or not at all. */
+    /** Bytes that are equal to a dash or to the last byte of a delimiter, or differ by one or in one bit. */
     private static final String FILLER = "abc\u00ad,.dyz\u00f9\u00ff8x7\u00b76W\u00d7V0gt\u00f4u\u0000\u0080";
 
-    /** The same without those that are equal to dashes or to the last ones. */
+    /** The same without the equal bytes. */
     private static final String CLEAR = "abc\u00ad,.dz\u00f9\u00ff8x\u00b76W\u00d7V0g\u00f4u\u0000\u0080";
 
     record Body(String name, Boundary boundary, byte[] bytes) {}
@@ -30,12 +30,12 @@ final class SearchedBodies {
                 .toList();
     }
 
-    /** Nothing in the way for some hundred bytes, and a part so short that the next span starts with its delimiter and has no other. */
+    /** Some hundred bytes without candidates, and a part so short that the next span starts with its only delimiter. */
     private static Body stretches(Boundary boundary) {
         return body("stretches", boundary, clear(330), clear(5), clear(560));
     }
 
-    /** What a delimiter consists of. */
+    /** The bytes of a delimiter. */
     private static Body pieces(Boundary boundary) {
         String text = "\r\n--" + boundary.value();
         int length = text.length();
@@ -55,7 +55,7 @@ final class SearchedBodies {
         return body("pieces", boundary, content.append('!').append(filler(290)).toString());
     }
 
-    /** The first dash of a delimiter and its last byte, as far from each other as in it; in the middle of a span, and at its start. */
+    /** The first dash and the last byte of a delimiter at the right distance, in the middle of a span and at its start. */
     private static Body candidates(Boundary boundary) {
         String text = boundary.value();
         String candidate = "-" + filler(text.length()) + text.charAt(text.length() - 1);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The table, and that the builders are made of it. That each setting acts is seen by {@code SettingsTest} of the filter. */
+/** The table of settings and the builders agree. {@code SettingsTest} of the filter tests the effect of each setting. */
 class SettingTest {
     private static Object builder(Scope scope) {
         return switch (scope) {

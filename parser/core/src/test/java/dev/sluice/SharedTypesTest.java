@@ -17,33 +17,33 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * What decoders on several threads share is published by its final fields (Java Language Specification, section 17.5), whichever way
- * it gets from one thread to the other. Threads that race on x86 would not notice a field that is not: the processor keeps the
- * order of writes. So the fields themselves are looked at, and those of all they hold.
+ * Objects that decoders on several threads share are published safely by final fields (Java Language Specification, section 17.5).
+ * A race on x86 would not detect a field that is not final, because the processor preserves the order of writes. This test therefore
+ * inspects the fields of all reachable types.
  */
 class SharedTypesTest {
     private static final Class<?>[] SHARED = {Boundary.class, Delimiter.class, MultipartOptions.class, Preset.class};
 
-    /** Fields that are not final, and why they may be read by any thread all the same. */
+    /** Fields that are not final, with the reason why all threads may read them. */
     private static final Map<String, String> NOT_FINAL = Map.of(
             "Delimiter.grams",
-            "volatile: filled before it is written, never written to afterwards; who reads it sees all that came before the"
+            "volatile: filled before it is written, never written to afterwards; a thread that reads it sees all writes before the"
                     + " write (section 17.4.5). A second table made meanwhile holds the same");
 
-    /** Final fields whose objects could be changed, and why they are not. */
+    /** Final fields with mutable objects, with the reason why the objects do not change. */
     private static final Map<String, String> CHANGEABLE = Map.of(
             "Boundary.deviations", "an unmodifiable list",
             "Delimiter.text", "written by the constructor's caller only, before the constructor",
             "Delimiter.constant", "read-only, and neither retained nor released by anybody",
             "Delimiter.grams", "see above",
             "Preset.verdicts", "written by the constructor's caller only, before the constructor",
-            "MultipartOptions.numbers", "written by the constructor only, and handed out to nobody",
+            "MultipartOptions.numbers", "written only by the constructor, and never exposed",
             "MultipartOptions.allocator", "the caller's: allocators are made to be shared");
 
     private static final Set<Class<?>> UNCHANGEABLE = Set.of(String.class, Charset.class);
 
     @Test
-    void everyFieldOfWhatIsSharedIsFinalAndHoldsWhatCannotChange() {
+    void sharedFields_areFinalAndImmutable() {
         Set<String> notFinal = new TreeSet<>();
         Set<String> changeable = new TreeSet<>();
         for (Class<?> type : ReachableTypes.from(SHARED).own()) {
@@ -60,7 +60,7 @@ class SharedTypesTest {
     }
 
     @Test
-    void theTypesThatTheSharedOnesHoldAreFollowed() {
+    void sharedTypes_includeReferencedTypes() {
         Set<Class<?>> own = ReachableTypes.from(SHARED).own();
         assertTrue(own.containsAll(List.of(SHARED)), own::toString);
         assertTrue(own.containsAll(List.of(ReportedDeviation.class, Deviation.class)), own::toString);
@@ -70,7 +70,7 @@ class SharedTypesTest {
     }
 
     @Test
-    void aFieldThatIsNotFinalIsWrittenByVolatileWritesOnly() throws ReflectiveOperationException {
+    void fieldThatIsNotFinal_hasVolatileWritesOnly() throws ReflectiveOperationException {
         Field grams = Delimiter.class.getDeclaredField("grams");
         assertTrue(Modifier.isVolatile(grams.getModifiers()), grams::toString);
         assertEquals(Set.of(name(grams)), NOT_FINAL.keySet());
@@ -84,7 +84,7 @@ class SharedTypesTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** {@return the fields that are not final, and have a reason here} */
+    /** {@return the fields that are not final and have a reason} */
     static Set<String> explained() {
         return NOT_FINAL.keySet();
     }

@@ -20,22 +20,22 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Proves that the result does not depend on how a body is cut, for all partitions of it.
+ * A proof that the result does not depend on how a body is split, for all partitions.
  *
- * <p>Let D(k) be the state of the decoder, and all it has handed out, after the first k bytes in one chunk. If for all j &lt; k feeding
- * the bytes [j, k) in one chunk to a decoder in D(j) gives D(k), then by induction each of the 2^(n-1) partitions of the body ends in D(n).
- * States are compared by {@link StateHash}; {@link StateHashTest} sees to it that no field is forgotten.
+ * <p>Let D(k) be the state of the decoder and all its output after the first k bytes in one chunk. If feeding the bytes [j, k) in one
+ * chunk to a decoder in D(j) gives D(k) for all j &lt; k, then by induction each of the 2^(n-1) partitions of the body ends in D(n).
+ * States are compared by {@link StateHash}. {@link StateHashTest} ensures that the hash covers all fields.
  *
- * <p>A failed decoder takes no more input: with the failed byte at f, D(k) is D(f) for all k &gt; f. So it is where the second
- * chunk begins before that byte and ends behind it.
+ * <p>A failed decoder accepts no more input: if the offending byte is at f, D(k) is D(f) for all k &gt; f. This includes second chunks
+ * that begin before this byte and end after it.
  *
- * <p>Of a part there is handed out: events, with size, offsets and the number of deviations; names; raw headers, which are those
- * of the body. Its head takes long to compare. That is done where the first cut goes through its header section, for all chunks
- * from the start (j = 0), and for all to the end of the body (k = n).
+ * <p>The compared output of a part is: events with size, offsets and the number of deviations, names, and raw headers. Comparing heads
+ * takes long. They are compared if the first split is within the header section, for all chunks from the start (j = 0), and for all
+ * chunks to the end of the body (k = n).
  *
- * <p>Which of its ways the search takes through a chunk depends on how much came before. So small bodies are never searched by
- * grams or by passes over spans, unless the search is {@linkplain HeldSearch held} there. With it held, feeding [j, k) must give the
- * D(k) of the search that is not: so it does not matter either which way is taken through which chunk.
+ * <p>The mode of the search depends on the number of bytes searched before. Small bodies are therefore searched by grams or by passes
+ * over spans only if {@link HeldSearch} forces the search into this mode. Feeding [j, k) in a forced mode must give the D(k) of the normal
+ * search, so that the mode does not matter in any chunk.
  */
 @Tag("sized")
 class SplitProofTest {
@@ -43,12 +43,12 @@ class SplitProofTest {
     private static final int LARGEST_HELD = ProofSize.of("sluice.splitProof.largestHeld", 200, 512);
     private static final int LARGEST_LIMITED = ProofSize.of("sluice.splitProof.largestLimited", 200, 300);
 
-    /** Only every so many ends of the second chunk are looked at. */
+    /** The step between the ends of second chunks that are tested. */
     private static final int STRIDE_OF_ENDS = ProofSize.of("sluice.splitProof.ends", 5, 1);
 
     /**
-     * With limits, and with the search held, only every so many ends of the second chunk are looked at; behind a failure as many
-     * times fewer again.
+     * The step between the ends of second chunks with limits, and with a forced mode of the search. After a failure the step is
+     * multiplied again.
      */
     private static final int STRIDE = ProofSize.of("sluice.splitProof.stride", 12, 1);
 
@@ -134,7 +134,7 @@ class SplitProofTest {
         assertTrue(proofs.size() > (LARGEST_HELD < 512 ? 100 : 200), "bodies proved: " + proofs.size());
     }
 
-    /** Else the proof before this one would prove nothing. */
+    /** Shows that the previous proof covers the forced modes. */
     @Test
     void theSearchesThatAreHeldAreUsed() {
         for (Way way : Way.values()) {
@@ -161,7 +161,7 @@ class SplitProofTest {
         }
     }
 
-    /** Limits that are hit at the first bytes, in the middle and at the last byte. */
+    /** Limits that are exceeded at the first bytes, in the middle and at the last byte. */
     private static Stream<MultipartOptions> limits(int size) {
         return Stream.of(
                 MultipartOptions.builder().maxPartBytes(0).build(),
@@ -211,7 +211,7 @@ class SplitProofTest {
     }
 
     private record Proof(String id, Boundary boundary, byte[] body, Preset preset, MultipartOptions limits) {
-        /** Bytes of data from which on a pass over a span has cleared some of them, if it has not met anything. */
+        /** The number of bytes of data from which a pass over a span skips bytes, unless it finds a candidate. */
         private static final int CLEARED = 256 + 74 + 8;
 
         private MultipartOptions options() {
@@ -272,7 +272,7 @@ class SplitProofTest {
             return pairs;
         }
 
-        /** {@return where second chunks end: each stride, at a failure and one byte behind it, and at the end of the body} */
+        /** {@return the ends of second chunks: in steps, at a failure and one byte after it, and at the end of the body} */
         private int[] ends(int stride, int failedAt) {
             return IntStream.rangeClosed(2, body.length)
                     .filter(k -> (k - 2) % (k > failedAt ? stride * stride : stride) == 0

@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.zip.CRC32C;
 
 /**
- * A 64-bit hash of everything that can influence what a decoder does next: equal hashes mean equal futures, but for a collision. For the
- * proof that chunks do not matter.
+ * A 64-bit hash of everything that influences the future of a decoder. Except for collisions, equal hashes mean equal results. Used by
+ * {@link SplitProofTest}.
  */
 final class StateHash {
     private long value = 0xcbf29ce484222325L;
@@ -27,7 +27,7 @@ final class StateHash {
         return add(to - from).add(sum.getValue());
     }
 
-    /** Adds everything that can influence what comes next. */
+    /** Adds everything that influences later results. */
     StateHash add(MultipartDecoder decoder) {
         State state = decoder.state;
         add(state.ordinal()).add(decoder.finished).add(decoder.partIndex).add(decoder.partSize);

@@ -23,12 +23,11 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * The split proof is worth as much as the hash it compares: every field of the decoder, and of all that it holds, is either in the
- * hash, or cannot influence what comes after the next chunk, for the reason given here. A new field anywhere fails this test until
- * somebody has decided.
+ * The split proof is only as good as its hash. Every field of the decoder and of all reachable objects is either in the hash, or cannot
+ * influence later chunks, for a reason given here. A new field fails this test until it is listed.
  */
 class StateHashTest {
-    /** Each type, and of its fields those that are in the hash, and the others with the reason why they are not. */
+    /** For each type, the fields in the hash, and the other fields with the reason why they are not in the hash. */
     private static final String FIELDS = """
             == MultipartDecoder
             in the hash: state search offset partIndex partOpen partOffset partSize preambleAt delimiterAt delimiterAfterBareLf
@@ -110,7 +109,7 @@ class StateHashTest {
         return fields;
     }
 
-    /** What a decoder holds of types that are not followed: bytes and texts, which the fields that hold them answer for. */
+    /** Types whose fields are not inspected, such as bytes and texts. The fields that refer to them are listed. */
     private static final Set<Class<?>> FOREIGN = Set.of(
             String.class,
             List.class,
@@ -122,11 +121,11 @@ class StateHashTest {
             IOException.class,
             Throwable.class);
 
-    /** In the hash only where they mean something: with a match under way, a deviation in the part. */
+    /** Fields that are in the hash only if they have a meaning: during a match, or after a deviation in the part. */
     private static final Set<String> CONDITIONAL = Set.of("matchStart", "part", "lineStart");
 
     @Test
-    void everyFieldIsInTheHashOrCannotInfluenceTheFuture() {
+    void everyField_isInTheHashOrHasNoInfluence() {
         Set<String> unseen = new TreeSet<>(IN_HASH.keySet());
         for (Class<?> type : ReachableTypes.from(MultipartDecoder.class).own()) {
             assertTrue(Modifier.isFinal(type.getModifiers()), () -> type + " can have subclasses with other fields");
@@ -153,13 +152,13 @@ class StateHashTest {
     }
 
     @Test
-    void noTypeThatIsNotFollowedHidesFields() {
+    void skippedTypes_hideNoFields() {
         assertEquals(FOREIGN, ReachableTypes.from(MultipartDecoder.class).foreign());
     }
 
     /** What is held in arrays: the bytes of a section, where its fields are, and blanks that may turn out to be data. */
     @Test
-    void theBytesThatAreHeldAreInTheHash() {
+    void heldBytes_areInTheHash() {
         String section = "--x\r\nContent-Disposition: form-data; name=";
         assertNotEquals(hashAfter(Preset.STANDARD, section + "a", 100), hashAfter(Preset.STANDARD, section + "b", 100));
         assertNotEquals(
@@ -167,9 +166,9 @@ class StateHashTest {
                 hashAfter(Preset.COMPATIBLE, section + "a\r\n\r\n\r\n--x\t", 100));
     }
 
-    /** The primitive fields in the hash, one after the other, are given another value: the hash has to notice each. */
+    /** Changes the primitive fields in the hash one by one; each change must change the hash. */
     @Test
-    void everyFieldInTheHashChangesIt() throws ReflectiveOperationException {
+    void everyFieldInTheHash_changesIt() throws ReflectiveOperationException {
         String head = "--x\r\nContent-Disposition: form-data; name=a\r\nX: ";
         for (String body :
                 new String[] {head, head + "y\r\n\r\ndata", head + "y\r\n\r\ndata\r\n-", head + "y\r\n\r\ndata\r\n--x "
@@ -193,7 +192,7 @@ class StateHashTest {
     }
 
     @Test
-    void whyADecodingFailedIsInTheHash() {
+    void failure_isInTheHash() {
         long colon = hashAfter(Preset.STANDARD, "--x\r\n:", 100);
         assertEquals(colon, hashAfter(Preset.STANDARD, "--x\r\n:", 1));
         assertNotEquals(colon, hashAfter(Preset.STANDARD, "--x\r\na\n", 100), "another offset");
@@ -201,7 +200,7 @@ class StateHashTest {
     }
 
     @Test
-    void whatWasReportedIsInTheHash() {
+    void reportedDeviations_areInTheHash() {
         String body = "preamble\r\n--x\r\n" + Verdict.A + "\r\n";
         Preset silent = Preset.STANDARD.accepting(Deviation.PREAMBLE);
         assertNotEquals(hashAfter(silent, body, 100), hashAfter(Preset.STANDARD, body, 100));
@@ -209,7 +208,7 @@ class StateHashTest {
     }
 
     @Test
-    void beyondTheEndOnlyTheEndCounts() {
+    void state_afterTheEnd_hasTheSameHash() {
         List<Long> ends = new ArrayList<>();
         for (int chunkSize : new int[] {1, 100}) {
             MultipartDecoder decoder =

@@ -12,9 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * What a preset makes of a body written by hand with the boundary {@code x}. A {@code ^} in a body marks the
- * byte behind it, the one that is refused or reported; the mark itself is no part of the body. Every body is decoded
- * whole and byte by byte.
+ * Assertions on the result of a preset for a body with the boundary {@code x}. A {@code ^} marks the byte after it, which is rejected or
+ * reported; the mark is removed from the body. Every body is decoded as a whole and byte by byte.
  */
 final class Verdict {
     static final Preset STANDARD = Preset.STANDARD;
@@ -61,7 +60,7 @@ final class Verdict {
         return whole;
     }
 
-    /** The body is refused at the mark, or at its end where nothing is marked. */
+    /** Asserts that the body is rejected at the mark, or at its end if there is no mark. */
     static Result assertRefused(Preset preset, String marked, Reason reason, int part) {
         return assertRefused(MultipartOptions.builder().preset(preset).build(), marked, reason, part);
     }
@@ -81,7 +80,7 @@ final class Verdict {
         presets.forEach(preset -> assertRefused(preset, marked, reason, part));
     }
 
-    /** The body is accepted and nothing is reported. */
+    /** Asserts that the body is accepted without a report. */
     static Result assertAccepted(Preset preset, String body) {
         Result result = decode(preset, body);
         assertNull(result.failure(), () -> preset + " " + show(body) + " is refused: " + result);
@@ -94,7 +93,7 @@ final class Verdict {
         presets.forEach(preset -> assertAccepted(preset, body));
     }
 
-    /** The body is accepted, and exactly one deviation is reported, at the mark. */
+    /** Asserts that the body is accepted and exactly one deviation is reported, at the mark. */
     static Result assertReported(Preset preset, String marked, Deviation kind, int part) {
         String body = unmarked(marked);
         Result result = decode(preset, body);

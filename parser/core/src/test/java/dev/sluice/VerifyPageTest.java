@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The pages that say what is proved name tests, commands, properties, profiles and pages that exist. */
+/** The tests, commands, properties, profiles and pages that are named in VERIFY and related pages exist. */
 class VerifyPageTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final String VERIFY = ".github/VERIFY.md";
@@ -132,7 +132,7 @@ class VerifyPageTest {
         assertNone(links.stream().filter(link -> !Files.exists(directory.resolve(link))));
     }
 
-    /** The table of limits, against what the library does when nothing is set. */
+    /** The table of limits agrees with the defaults of the library. */
     @Test
     void theDefaultsThatAreToldAreTheDefaults(@TempDir Path directory) throws IOException {
         MultipartOptions decoder = MultipartOptions.defaults();
@@ -155,7 +155,7 @@ class VerifyPageTest {
         }
     }
 
-    /** The README has the least that a user has to know of that table, in the same words. */
+    /** The README has the most important rows of that table, in the same words. */
     @Test
     void theReadmeTellsTheSameLimits() throws IOException {
         List<String> rows = page("README.md")
@@ -171,7 +171,7 @@ class VerifyPageTest {
         }
     }
 
-    /** That the filter itself does so is seen by {@code FilterParametersTest} beside it. */
+    /** {@code FilterParametersTest} tests the same for the filter. */
     @Test
     void theFilterIsToldToLimitWhatFormsDo() throws IOException {
         assertEquals(asked(FORMS), asked(FILTER));
@@ -197,7 +197,7 @@ class VerifyPageTest {
         return told;
     }
 
-    /** The same limits as the page has them. */
+    /** The same limits on the page. */
     private static Map<String, String> asked(int column) throws IOException {
         Map<String, String> asked = new LinkedHashMap<>();
         for (String limit : told(MultipartOptions.defaults()).keySet()) {

@@ -1,10 +1,10 @@
 package dev.sluice.buffer;
 
-/** The tables that a delimiter makes when a search first asks for them, and keeps for all others. */
+/** Access to the tables that a delimiter creates on first use and keeps for all searches. */
 public final class SharedTables {
     private SharedTables() {}
 
-    /** {@return the grams of a delimiter, made now if they have not been} */
+    /** {@return the grams of a delimiter, created on first use} */
     public static long[] grams(Delimiter delimiter) {
         return delimiter.grams();
     }

@@ -10,12 +10,12 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The memory budget that all requests share: schedules of threads tried one by one. */
+/** Tests of the shared memory budget with model-checked schedules of threads. */
 @Tag("sized")
 class MemoryBudgetTest {
     private static final int CAPACITY = 10;
 
-    /** Two requests, each of one thread at a time, and anybody who looks. */
+    /** Two requests with one thread each, and readers. */
     public static final class Requests {
         private final MemoryBudget budget = MemoryBudget.of(CAPACITY, 3, 2);
         private final MemoryBudget.Account one = budget.open();
@@ -57,7 +57,7 @@ class MemoryBudgetTest {
         }
     }
 
-    /** One request whose account several threads use, where there is enough for all. */
+    /** One request whose account several threads use, with enough memory for all. */
     public static final class SharedAccount {
         private final MemoryBudget.Account account = MemoryBudget.of(1000).open();
 

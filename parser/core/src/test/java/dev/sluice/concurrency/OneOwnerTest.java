@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A part that one thread moves, two others detach and a fourth closes together with its form: one of them gets it. */
+/** One thread moves a part, two detach it, and a fourth closes its form: exactly one of them succeeds. */
 @Tag("sized")
 class OneOwnerTest {
     private static final int ROUNDS = 1000;
@@ -114,7 +114,7 @@ class OneOwnerTest {
         assertFalse(isOneSided(owners), owners::toString);
     }
 
-    /** {@return whether there was no race worth the name: a busy machine may run the threads one after the other} */
+    /** {@return whether the threads did not overlap, as can happen on a busy machine} */
     private static boolean isOneSided(Map<Owner, Integer> owners) {
         return !owners.keySet().containsAll(List.of(Owner.MOVED, Owner.DETACHED));
     }

@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads that do something at the same moment, round after round. An eighth of the
- * rounds, and of the schedules that Lincheck tries, is for each build; {@code -Dsluice.races=N} is for N eighths.
+ * A race between threads that start at the same moment, repeated in rounds. Each build runs an eighth of all rounds and of the schedules
+ * of Lincheck; {@code -Dsluice.races=N} runs N eighths.
  */
 final class Race implements AutoCloseable {
     private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
@@ -27,12 +27,12 @@ final class Race implements AutoCloseable {
         this.threads = Executors.newFixedThreadPool(runners);
     }
 
-    /** {@return how often, for what is usually done so often} */
+    /** {@return the number of repetitions in this build, from the number in the usual case} */
     static int times(int usual) {
         return Math.max(1, usual * FACTOR / 8);
     }
 
-    /** Runs all at once, each on a thread of its own. {@return what they returned} */
+    /** Runs all tasks at once on separate threads. {@return their results} */
     @SafeVarargs
     final <T> List<T> run(Callable<T>... runners) throws Exception {
         List<Future<T>> running = new ArrayList<>();
@@ -53,7 +53,7 @@ final class Race implements AutoCloseable {
         return results;
     }
 
-    /** Runs all side by side on threads that a model checker can switch between as it likes. */
+    /** Runs all tasks on threads between which a model checker can switch. */
     static void explore(Callable<?>... runners) {
         Throwable[] failures = new Throwable[runners.length];
         Thread[] threads = new Thread[runners.length];

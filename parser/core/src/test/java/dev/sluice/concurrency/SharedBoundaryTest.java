@@ -20,14 +20,14 @@ import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One boundary for several decoders, each on a thread of its own. */
+/** Several decoders on separate threads share one boundary. */
 @Tag("sized")
 class SharedBoundaryTest {
     private static final String VALUE = "a-boundary-that-decoders-share";
     private static final int ROUNDS = 20_000;
     private static final int SCHEDULES = 60;
 
-    /** After 16 KiB the search makes its tables, which the boundary keeps: with the next chunk, as no delimiter fits behind these. */
+    /** After 16 KiB the search creates its tables, which the boundary keeps. No delimiter fits into the rest, so this happens in the next chunk. */
     private static final int LONG = 16 * 1024 + 10;
 
     private static final String REST = "y".repeat(300);
@@ -44,7 +44,7 @@ class SharedBoundaryTest {
         return "--" + VALUE + "\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n" + content;
     }
 
-    /** {@return a decoder that has seen enough to make the tables with the next chunk, and has not made them} */
+    /** {@return a decoder that will create the tables in the next chunk} */
     private static MultipartDecoder decoder(Boundary boundary) throws MultipartException {
         MultipartDecoder decoder = MultipartDecoder.create(boundary);
         decoder.feed(Unpooled.wrappedBuffer(FIRST));
@@ -93,8 +93,8 @@ class SharedBoundaryTest {
     }
 
     /**
-     * Schedule by schedule: nobody sees the tables before they are filled. That nobody sees them out of order either is a matter of the
-     * field that publishes them, which {@code SharedTypesTest} looks at.
+     * No thread sees incomplete tables, in any schedule. {@code SharedTypesTest} checks that the field that publishes them preserves the
+     * order of writes.
      */
     @Test
     void nobodySeesTablesThatAnotherHasNotFilled() {

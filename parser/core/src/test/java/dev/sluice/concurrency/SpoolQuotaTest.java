@@ -25,14 +25,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The quota of a spool that several threads write to: schedules of threads tried one by one, and rounds of threads with real files. */
+/** Tests of the quota of a shared spool, with model-checked schedules and with races on real files. */
 @Tag("sized")
 class SpoolQuotaTest {
     private static final int ROUNDS = 60;
     private static final int FILES = 5;
     private static final int QUOTA = 5 * 4096;
 
-    /** More than there is room for, also where one of them is alone. */
+    /** More than the quota, even for a single file. */
     private static final int BYTES = 6 * 4096;
 
     private static final int PIECE = 512;
@@ -42,7 +42,7 @@ class SpoolQuotaTest {
     @TempDir
     Path root;
 
-    /** The one spool for all schedules, each of which begins with an empty quota: opening one is work for the disk. */
+    /** The spool of all schedules, because opening one needs the disk. Each schedule begins with an empty quota. */
     private static SpoolDirectory shared;
 
     @BeforeAll
@@ -58,7 +58,7 @@ class SpoolQuotaTest {
         shared.close();
     }
 
-    /** Two files, each of a thread, and anybody who looks. */
+    /** Two files, each written by one thread, and readers. */
     public static final class Writers {
         private final SpoolRoom room = new SpoolRoom(shared);
         private int one;
@@ -113,7 +113,7 @@ class SpoolQuotaTest {
         assertTrue(bytes >= 0 && bytes <= QUOTA, () -> bytes + " bytes of " + QUOTA);
     }
 
-    /** Writes file after file, and goes on after what is refused. {@return how many bytes were not} */
+    /** Writes one file after the other and continues after rejections. {@return the number of accepted bytes} */
     private static Integer write(SpoolDirectory spool) throws IOException {
         int written = 0;
         for (int file = 0; file < FILES; file++) {

@@ -1,4 +1,4 @@
-/** What several threads may use at the same time, and what one thread may do beside another. */
+/** Tests of objects that several threads use. */
 @NullMarked
 package dev.sluice.concurrency;
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Table F, arithmetic and announced lengths: sizes are long, and only bytes seen are counted. */
 class ArithmeticTest {
-    /** Long, so that the search takes long strides. */
+    /** A long boundary, so that the search uses long strides. */
     private static final String B =
             "0123456789abcdefghijklmnopqrstuvwxyz".repeat(2).substring(0, 70);
 
@@ -40,7 +40,7 @@ class ArithmeticTest {
         return Unpooled.wrappedBuffer(Run.bytes(text));
     }
 
-    /** Feeds a part of {@code size} bytes. {@return the bytes handed out} */
+    /** Feeds a part of {@code size} bytes. {@return the number of bytes delivered} */
     private static long feed(MultipartDecoder decoder, long size) throws MultipartException {
         long data = drain(decoder, chunk(HEAD));
         for (long left = size; left > 0; left -= BLOCK) {

@@ -83,11 +83,11 @@ class BoundarySearchTest {
         for (int chunkSize : CHUNKS) {
             Run small = run("b".repeat(16), body("b".repeat(16), data), Preset.STANDARD, chunkSize);
             Run large = run("b".repeat(70), body("b".repeat(70), data), Preset.STANDARD, chunkSize);
-            // A chunk that is shorter than the delimiter is looked at byte by byte.
+            // A chunk that is shorter than the delimiter is searched byte by byte.
             assertTrue(
                     large.steps <= Math.max(3 * small.steps, 2 * large.fed),
                     chunkSize + ": " + large.steps + " steps, and " + small.steps + " with a short boundary");
-            // One event for what is data, and a request for more: a chunk is not eaten in bits.
+            // One DATA event and one NEED_INPUT per chunk: data is not delivered in small pieces.
             for (Run run : List.of(small, large)) {
                 assertTrue(run.calls <= 3 * run.chunks + 8, "calls: " + run.calls + ", chunks: " + run.chunks);
             }

@@ -49,7 +49,7 @@ class BuffersTest {
         return MultipartOptions.builder().allocator(memory).build();
     }
 
-    /** Takes bytes as a disk that hangs does: it keeps what it was given. */
+    /** Keeps all bytes, like a disk that does not respond. */
     private static final class StalledSink extends IdleSink {
         private final Queue<ByteBuf> queue = new ArrayDeque<>();
 
@@ -113,7 +113,7 @@ class BuffersTest {
         }
     }
 
-    /** Feeds up to {@code at} in two chunks; of the second, only so many events are asked for. */
+    /** Feeds the bytes up to {@code at} in two chunks and reads a limited number of events of the second. */
     private void feedPairwise(MultipartDecoder decoder, int at, int events) throws MultipartException {
         decoder.feed(chunk(BODY, 0, at / 2));
         while (decoder.next() != Event.NEED_INPUT) {}

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
 
-/** A buffer that counts how often its bytes are looked at or copied. */
+/** A buffer that counts reads and copies of its bytes. */
 final class CountedBytes extends UnpooledHeapByteBuf {
     private long looks;
 
@@ -16,7 +16,7 @@ final class CountedBytes extends UnpooledHeapByteBuf {
         return looks;
     }
 
-    /** Nobody gets past the counter. */
+    /** Prevents uncounted access. */
     @Override
     public boolean hasArray() {
         return false;

@@ -27,8 +27,8 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 
 /**
- * Takes defences away, each on its own and in a copy, and requires the test named for it to fail. Not part of a usual
- * run: {@code .ci/prove-defences} runs it.
+ * A proof that tests detect missing defences: removes one defence at a time, in a copy, and requires the named test to fail. Not part
+ * of a normal build; {@code .ci/prove-defences} runs it.
  *
  * <p>{@code -Dsluice.defences} names some of them; {@code short} takes every sixth, another one each day.
  */
@@ -45,7 +45,7 @@ class DefencesProof {
             .toList();
     private final List<Path> servletPath = servletPath();
 
-    /** The tests of these modules run with what is on their own class path. */
+    /** The modules whose tests run with their own class path. */
     private enum Suite {
         CORE,
         BUFFER,
@@ -208,7 +208,7 @@ class DefencesProof {
         return codes.size() == 1 ? codes.iterator().next() : ForkedRun.SOME_FAILED;
     }
 
-    /** {@return the class path with the overlays of those of its modules that are changed} */
+    /** {@return the class path with the overlays of its changed modules} */
     private static List<Path> overlaid(List<Path> path, Map<Path, Path> overlays) {
         List<Path> all = new ArrayList<>();
         List<Path> others = new ArrayList<>();

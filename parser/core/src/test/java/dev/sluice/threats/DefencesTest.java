@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What {@link DefencesProof} takes away is there, and no test of a threat is left out of it. */
+/** The changes of {@link DefencesProof} fit the sources, and cover all tests of threats. */
 class DefencesTest {
     static List<Sabotage> sabotages() throws IOException {
         return Sabotage.all(ThreatsDocumentTest.root().resolve("parser/core/src/test/defences"));

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** Table M, two readers and two readings: what a firewall could read in another way is refused, or is the same at every split. */
+/** Table M, differences between readers: ambiguous input is rejected, or has the same result for every split. */
 class DifferentialsTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long BLANKS = ProofSize.of("sluice.blanks", 2 << 20, 20 << 20);
@@ -163,7 +163,7 @@ class DifferentialsTest {
         }
     }
 
-    /** Every byte of the data comes out, in one chunk, in any two, and in many. */
+    /** Every byte of the data is delivered, from one chunk, any two chunks, and many chunks. */
     private static void assertNothingIsLost(String data, Preset preset) {
         byte[] body = Run.bytes(Run.HEAD + data + Run.TAIL);
         MultipartOptions options = MultipartOptions.builder().preset(preset).build();
@@ -178,7 +178,7 @@ class DifferentialsTest {
         assertEquals(List.of(new Run.Part("a", null, data)), run.parts, how);
     }
 
-    /** Gives its first bytes by the first read. */
+    /** Returns only its first bytes from the first read. */
     private static final class TwoReads extends ByteArrayInputStream {
         private final int first;
 
@@ -266,7 +266,7 @@ class DifferentialsTest {
         }
     }
 
-    /** Decodes base64, and counts how often its bytes are looked at, and what is allocated for it. */
+    /** Decodes base64, and counts reads of its bytes and allocations. */
     private static void assertLookedAtOnce(byte[] encoded, int chunkSize) throws IOException {
         TransferDecoder decoder = TransferDecoder.of("base64", IOException::new);
         byte[] decoded = new byte[TransferDecoder.maxDecoded(chunkSize)];
@@ -329,7 +329,7 @@ class DifferentialsTest {
         }
     }
 
-    /** Writes parts again as a relay does, with what the decoder says of them and nothing else. */
+    /** Writes parts again like a relay, using only the output of the decoder. */
     private static byte[] relayed(Boundary boundary, List<Run.Part> parts) throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         for (Run.Part part : parts) {

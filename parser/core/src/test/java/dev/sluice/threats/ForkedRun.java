@@ -21,8 +21,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
- * Runs {@code Class} or {@code Class#method} arguments in a JVM of its own; the exit code tells whether all passed, or
- * something failed in each of them.
+ * A run of {@code Class} or {@code Class#method} arguments in a separate JVM. The exit code distinguishes whether all passed, or each
+ * of them failed.
  */
 final class ForkedRun {
     static final int PASSED = 0;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 class HeaderParametersTest {
     private static final int LONG = 1 << 20;
 
-    /** What regular expressions and careless scanners choke on. */
+    /** Input that is expensive for regular expressions and careless scanners. */
     private static final List<String> TOKENS = List.of(
             (";a=~; a=b~; a=\"b\"~\\~\\\"~\"~\" ~\";~=\"~; ~ ;~ ~;~=~a=b c ~;a*0=b~; filename*1=b~%~%22~'~\u00e9"
                             + "~;x=\"\\\\~=?~?=")

@@ -23,13 +23,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Table J, crashes on malformed input: what is wrong with a body is told by one type of exception. */
+/** Table J, crashes on malformed input: every malformed body causes the same type of exception. */
 class MalformedInputTest {
     private static FormOptions options(Preset preset) {
         return FormOptions.inMemory(MemoryBudget.unlimited()).preset(preset).build();
     }
 
-    /** Reads all there is, by every API. {@return whether it was accepted} */
+    /** Reads the body through every API. {@return whether it was accepted} */
     private static boolean read(String contentType, byte[] body, Preset preset) {
         try {
             Boundary boundary = Boundary.anyMultipart(contentType, preset);
@@ -100,7 +100,7 @@ class MalformedInputTest {
         assertRefused("form-data; name", Reason.MALFORMED_CONTENT_DISPOSITION);
         assertRefused("form-data; ", Reason.MISSING_NAME);
         AtomicReference<Throwable> thrown = new AtomicReference<>();
-        // Whatever recurses overflows a stack of this size.
+        // A stack of this size overflows on recursion.
         Thread small = new Thread(null, MalformedInputTest::nestDeeply, "small stack", 64 << 10);
         small.setUncaughtExceptionHandler((thread, e) -> thrown.set(e));
         small.start();

@@ -12,11 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** What forms take of the heap, measured: live objects after a collection. */
+/** A measurement of the heap that forms use: live objects after a garbage collection. */
 final class Memory {
     private static final MemoryMXBean HEAP = ManagementFactory.getMemoryMXBean();
 
-    /** So many forms that the rest of the JVM does not show. */
+    /** Enough forms to make the rest of the JVM negligible. */
     private static final long ENOUGH = 12 << 20;
 
     private Memory() {}
@@ -30,7 +30,7 @@ final class Memory {
         return least;
     }
 
-    /** {@return the heap that forms take, as a multiple of what is charged for them} */
+    /** {@return the heap used by forms, as a multiple of the charged bytes} */
     static double overhead(FormOptions options, Supplier<InputStream> body) throws IOException {
         PushedForm.read(body.get(), Boundary.of("x"), options).close();
         List<MultipartForm> forms = new ArrayList<>();

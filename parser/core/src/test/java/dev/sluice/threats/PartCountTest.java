@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Table D, the number of parts: limited in the lowest layer, and nothing is kept of parts that are over. */
+/** Table D, the number of parts: limited in the lowest layer, and nothing is kept of previous parts. */
 class PartCountTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -81,7 +81,7 @@ class PartCountTest {
         }
     }
 
-    /** The same verdict of the decoder, the reader and the form, the preset being one that expands nested parts too. */
+    /** The decoder, the reader and the form have the same result, also with a preset that expands nested parts. */
     private static void assertEveryApi(
             Reason expected, Supplier<InputStream> body, UnaryOperator<MultipartOptions.Builder> limits)
             throws IOException {

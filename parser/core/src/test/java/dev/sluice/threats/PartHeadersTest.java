@@ -217,7 +217,7 @@ class PartHeadersTest {
         assertEquals("TOO_MANY_HEADERS", attachment(one + "a:\r\nb:\r\nc:\r\n", options));
     }
 
-    /** {@return the file name of an attachment with these headers, or the reason of its refusal} */
+    /** {@return the file name of an attachment with these headers, or the reason of the rejection} */
     private static String attachment(String headers, FormOptions options) throws IOException {
         String body = "--x\r\n" + Run.FIELD + "Content-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n" + headers
                 + "\r\nv\r\n--y--" + Run.TAIL;

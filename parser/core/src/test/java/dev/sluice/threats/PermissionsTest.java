@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Table H, permissions of temporary files: nobody else reads them, and nobody else's files are written. */
+/** Table H, permissions of temporary files: other users cannot read them, and files of other users are not written. */
 class PermissionsTest {
     private static final Upload UPLOAD = new Upload().file("f", "f", "0123456789".repeat(2));
 
@@ -57,7 +57,7 @@ class PermissionsTest {
                 output);
     }
 
-    /** Runs in a JVM of its own. */
+    /** Runs in a separate JVM. */
     static final class Child {
         private Child() {}
 

@@ -4,7 +4,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/** A body of any size that takes no memory: a head, a token so many times, a tail. Text is ISO-8859-1. */
+/** A body of any size that needs no memory: a head, a repeated token, and a tail. Text is ISO-8859-1. */
 final class Repeated extends InputStream {
     private final byte[] head;
     private final byte[] token;
@@ -23,7 +23,7 @@ final class Repeated extends InputStream {
         return size;
     }
 
-    /** {@return how many bytes were asked for} */
+    /** {@return the number of bytes that were requested} */
     long taken() {
         return at;
     }

@@ -24,12 +24,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** A decoder that is fed a body, and what attacks are about: work, calls, memory held. Text is ISO-8859-1. */
+/** A run of a decoder over a body, with its work, calls and memory. Text is ISO-8859-1. */
 final class Run {
     /** The header lines of a field called {@code a}, without the blank line. */
     static final String FIELD = "Content-Disposition: form-data; name=\"a\"\r\n";
 
-    /** What opens a field called {@code a} with the boundary {@code x}. */
+    /** The bytes before the body of a field called {@code a}, with the boundary {@code x}. */
     static final String HEAD = "--x\r\n" + FIELD + "\r\n";
 
     static final String TAIL = "\r\n--x--\r\n";
@@ -40,10 +40,10 @@ final class Run {
 
     record Part(String name, String filename, String body) {}
 
-    /** The parts that ended well; their bodies, up to 64 KiB each. */
+    /** The complete parts, with at most 64 KiB of each body. */
     final List<Part> parts = new ArrayList<>();
 
-    /** Parts that began. */
+    /** The number of parts that began. */
     long begun;
 
     MultipartException failure;
@@ -160,7 +160,7 @@ final class Run {
         return this;
     }
 
-    /** The bound of the work for whatever input: eight steps per byte, and a constant. */
+    /** The maximum work for any input: eight steps per byte, and a constant. */
     long mostSteps() {
         return 8 * fed + 1024;
     }

@@ -10,18 +10,18 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * A defence taken away, as written in {@code src/test/defences}:
+ * A change that removes a defence, from a file in {@code src/test/defences}:
  *
  * <pre>
  * == id
- * what is wrong then
+ * the resulting defect
  * test dev.sluice.SomeTest#thatFails
  * file parser/core/src/main/java/dev/sluice/Some.java
  * --- text that the file has once
- * +++ what stands there instead
+ * +++ its replacement
  * </pre>
  *
- * <p>Text may go on in the next lines. There can be more tests, files and replacements.
+ * <p>Text may continue in the next lines. Tests, files and replacements may occur several times.
  */
 final class Sabotage {
     record Replacement(String file, String original, String replacement) {}
@@ -39,7 +39,7 @@ final class Sabotage {
         return story;
     }
 
-    /** {@return all of them, in the order of the files and of their text} */
+    /** {@return all changes, in the order of the files and their text} */
     static List<Sabotage> all(Path directory) throws IOException {
         List<Path> files;
         try (Stream<Path> entries = Files.list(directory)) {

@@ -12,8 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The main classes of the core and of the buffer module below it as they are compiled, and those of all modules that are
- * deployed as they are written.
+ * The compiled classes of the core and the buffer module, and the sources of all deployed modules.
  */
 final class Sources {
     static final List<String> DEPLOYED =
@@ -26,7 +25,7 @@ final class Sources {
 
     private Sources() {}
 
-    /** {@return the lines of code that hold one of the texts, comments left out} */
+    /** {@return the lines of code that contain one of the texts, without comments} */
     static List<String> linesWith(String... texts) {
         List<String> found = new ArrayList<>();
         for (String module : DEPLOYED) {

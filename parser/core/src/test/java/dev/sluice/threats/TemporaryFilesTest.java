@@ -36,7 +36,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Table G, temporary files, descriptors and disk: gone at once on every path, without a garbage collection. */
+/** Table G, temporary files, descriptors and disk: released at once on every path, without a garbage collection. */
 @Timeout(180)
 class TemporaryFilesTest extends SpooledTest {
     private static final byte[] BODY = Run.bytes(Run.file("one", "1", "0123456789".repeat(5))
@@ -60,7 +60,7 @@ class TemporaryFilesTest extends SpooledTest {
         void run(PushedForm assembler) throws IOException;
     }
 
-    /** Whatever the reading throws: nothing is left before the assembler is closed, nor after. */
+    /** After every exception, nothing is left before and after the assembler is closed. */
     private void assertNothingIsLeftBy(FormOptions options, String context, Reading reading) throws IOException {
         try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
             try {
@@ -125,7 +125,7 @@ class TemporaryFilesTest extends SpooledTest {
         }
     }
 
-    /** Two things go wrong: first what is done here, then the form is closed, twice. */
+    /** Two failures: the given action, and closing the form, which happens twice. */
     @Test
     void cve_2026_18549_twoFaultsLeaveNoMoreThanOne() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
@@ -184,7 +184,7 @@ class TemporaryFilesTest extends SpooledTest {
         Files.delete(root.resolve("small"));
     }
 
-    /** {@return how much of the quota the body takes} */
+    /** {@return the part of the quota that the body uses} */
     private int neededRoom() throws IOException {
         try (MultipartForm form = PushedForm.read(
                 new ByteArrayInputStream(BODY),
@@ -267,7 +267,7 @@ class TemporaryFilesTest extends SpooledTest {
         assertEquals(1, most);
     }
 
-    /** That is for whoever feeds: the library hands nothing to a thread of its own, so an adapter decides where it blocks. */
+    /** The library has no threads, so the adapter decides which thread blocks. */
     @Test
     void cve_2025_54121_sinksAreCalledByTheThreadThatFeedsAndByNoOther() throws Exception {
         Set<Thread> threads = new HashSet<>();
@@ -345,7 +345,7 @@ class TemporaryFilesTest extends SpooledTest {
         }
     }
 
-    /** A sink that is not ready yet decides nothing about the size of its part. */
+    /** A sink that is not ready does not affect the size of its part. */
     @Test
     void cve_2026_77063_sinkThatIsReadyLate_doesNotOutrunTheSizeLimit() throws IOException {
         int in = new String(BODY, StandardCharsets.ISO_8859_1).indexOf("0123456789") + 3;

@@ -21,12 +21,12 @@ import java.io.Serializable;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Table L, injection through text: messages hold settings and numbers, and of the input one escaped byte at most. */
+/** Table L, injection through text: messages contain settings and numbers, and at most one escaped byte of the input. */
 class TextInjectionTest {
     private static final String MARK = "%{(#_='multipart/form-data').(#cmd='id')}${jndi:x}";
     private int messages;
 
-    /** What the peer may send wherever it likes, with what makes it malformed. */
+    /** Input that a client can send anywhere, in malformed bodies. */
     private static List<String> bodies(String mark) {
         String head = "--x\r\nContent-Disposition: ";
         return List.of(
@@ -80,7 +80,7 @@ class TextInjectionTest {
         assertTrue(text.chars().allMatch(c -> c >= ' ' && c < 0x7F), text);
     }
 
-    /** The name of the field is the only thing in a message that is quoted at length: escaped, and cut. */
+    /** Only the name of the field is quoted at length in a message, escaped and shortened. */
     private void assertHarmless(String mark, MultipartException e) {
         String text = e.getMessage();
         if (e.fieldName() != null) {

@@ -18,20 +18,20 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The rows of {@code parser/docs/threats.md} name the tests that there are, and all of them. */
+/** The rows of {@code parser/docs/threats.md} name all tests of threats, and no others. */
 class ThreatsDocumentTest {
     private static final Path CORE = root().resolve("parser/core/src/test/java/dev/sluice/threats");
     private static final Path SERVLET =
             root().resolve("parser/servlet/src/test/java/dev/sluice/servlet/container/ContainerThreatsTest.java");
     private static final Pattern TEST = Pattern.compile("@(?:Parameterized)?Test\\s[^{;]*?void (\\w+)\\(");
-    /** Tests about the tests, and of bugs that are not in the document. */
+    /** Tests that are not in the document. */
     private static final Set<String> OTHERS = Set.of("DefencesTest", "HistoryTest", "ThreatsDocumentTest");
 
     static Path root() {
         return Path.of(System.getProperty("sluice.rootDir", "../.."));
     }
 
-    /** {@return the names of all tests of threats, with those of their packages and classes} */
+    /** {@return the names of all tests of threats, with package and class} */
     static Set<String> tests() throws IOException {
         Set<String> tests = new TreeSet<>();
         try (Stream<Path> sources = Stream.concat(Files.list(CORE), Stream.of(SERVLET))) {

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * An odd input and what each preset makes of it, written by hand in {@code policy-rows.txt}, which says how.
+ * An unusual input and the expected result for each preset, written by hand in {@code policy-rows.txt}, which explains the format.
  *
- * @param title the row of the policy, and what it is about
+ * @param title the row and subject of the policy
  * @param mark the offset of the byte that matters, or -2
- * @param expected what {@link #show} says, by the names of presets; {@code ALL} is COMPATIBLE with every deviation reported
+ * @param expected the output of {@link #show} for each preset; {@code ALL} is COMPATIBLE with every deviation reported
  */
 public record PolicyRow(
         String title, String contentType, byte[] body, int mark, ReferenceLimits limits, Map<String, String> expected) {
@@ -76,7 +76,7 @@ public record PolicyRow(
         return new PolicyRow(title, type, bytes, offset, limits, expected);
     }
 
-    /** {@return what came of the body, in the words of the table} */
+    /** {@return the result in the format of the table} */
     public String show(Outcome outcome) {
         StringBuilder text = new StringBuilder();
         outcome.parts().forEach(part -> text.append(' ').append(show(part)));

@@ -60,7 +60,7 @@ final class ReferenceContentType {
         return subtype.equalsIgnoreCase("form-data");
     }
 
-    /** Text after a value that is no parameter is blamed on the boundary: none so far, another one, or this one. */
+    /** Text after a value that is not a parameter is an error of the boundary: missing, duplicate, or invalid. */
     private void parameters() {
         for (boolean first = comma; is(';') || first; first = false) {
             at++;
@@ -113,7 +113,7 @@ final class ReferenceContentType {
         }
     }
 
-    /** With its backslashes: no boundary has one. */
+    /** Keeps backslashes, because no boundary contains one. */
     private String quoted() {
         int start = ++at;
         for (; !is('"'); at++) {

@@ -6,7 +6,7 @@ import static dev.sluice.testkit.Bytes.LF;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Where the dash-boundary stands at the start of a line. */
+/** The dash-boundaries at the start of a line. */
 final class ReferenceDelimiters {
     private final byte[] body;
     private final int size;
@@ -14,7 +14,7 @@ final class ReferenceDelimiters {
     private final boolean lfMode;
 
     /**
-     * @param size bytes of the body that are looked at
+     * @param size the number of bytes of the body that are read
      * @param lfMode whether LF alone ends a line
      */
     ReferenceDelimiters(byte[] body, int size, byte[] dashBoundary, boolean lfMode) {
@@ -27,8 +27,8 @@ final class ReferenceDelimiters {
     /**
      * A dash-boundary at the start of a line.
      *
-     * @param start of the line end before it, or of itself where the region starts with it
-     * @param bareLf offset of the line end before it where that is LF alone, else -1
+     * @param start the offset of the line end before it, or its own offset at the start of the region
+     * @param bareLf the offset of the LF before it if there is no CR; -1 otherwise
      * @param end the byte after it
      */
     record DashBoundary(int start, int bareLf, int end) {}
@@ -51,9 +51,9 @@ final class ReferenceDelimiters {
     }
 
     /**
-     * {@return the last byte of the first dash-boundary in [from, to) behind a CR or LF alone that ends no line, or -1}
+     * {@return the last byte of the first dash-boundary in [from, to) after a CR or LF alone that does not end a line, or -1}
      *
-     * <p>A line end is one of the region, not what stands before it.
+     * <p>A line end before the region does not count.
      */
     int lookalike(int regionStart, int from, int to) {
         for (int i = Math.max(from, regionStart + 1); i + dashBoundary.length <= to; i++) {
@@ -71,7 +71,7 @@ final class ReferenceDelimiters {
                 && Arrays.equals(body, at, at + dashBoundary.length, dashBoundary, 0, dashBoundary.length);
     }
 
-    /** {@return the first byte that could belong to a delimiter if the body went on} */
+    /** {@return the first byte that could belong to a delimiter if the body continued} */
     int undecided(int regionStart, int from) {
         for (int i = Math.max(from, size - dashBoundary.length - 2); i < size; i++) {
             if ((i == regionStart && isDashBoundarySoFar(i))

@@ -42,10 +42,10 @@ final class ReferenceDisposition {
         this.log = log;
     }
 
-    /** @param offset of the first byte of its name */
+    /** @param offset the offset of the first byte of its name */
     private record Parameter(String name, byte[] value, int offset) {}
 
-    /** @param deviation of a value that is read all the same; empty for one that is not */
+    /** @param deviation the deviation of a value that is used; empty if the value is not used */
     private record Verdict(String deviation, int offset) {}
 
     @Nullable
@@ -103,7 +103,7 @@ final class ReferenceDisposition {
         }
     }
 
-    /** Row 41: the value as text, decoded where it consists of encoded words and the preset decodes. */
+    /** Row 41: the value as text, decoded if it consists of encoded words and the preset decodes them. */
     private String inWords(Parameter parameter, List<Verdict> verdicts) {
         String text = utf8(parameter.value);
         StringBuilder decoded = new StringBuilder();
@@ -213,7 +213,7 @@ final class ReferenceDisposition {
         parameters.add(new Parameter(key, value, field.offset(nameStart)));
     }
 
-    /** A parameter without a meaning, which other readers may take for one that has one. */
+    /** An unknown parameter, which other readers may take for a known one. */
     private void unknown(String key, int nameStart) {
         if (formData && parameter(key) != null) {
             log.met("REPEATED_PARAMETER", "DUPLICATE_PARAMETER", part, field.offset(nameStart));
@@ -260,7 +260,7 @@ final class ReferenceDisposition {
         return i < field.length() && field.b(i) > ' ' && field.b(i) != 0x7F && !is(i, '"') && !is(i, ';');
     }
 
-    /** Finds the end of the value, judges what is odd in it from left to right, and undoes its escapes. */
+    /** Finds the end of the value, reports its deviations from left to right, and decodes its escapes. */
     private byte[] quoted() {
         int start = ++at;
         int junk = -1;
@@ -327,7 +327,7 @@ final class ReferenceDisposition {
         return value.toByteArray();
     }
 
-    /** Nothing of this is judged outside of form-data. */
+    /** These rules apply to form-data only. */
     private void met(String kind, int i) {
         if (formData) {
             log.met(kind, MALFORMED, part, field.offset(i));
@@ -339,7 +339,7 @@ final class ReferenceDisposition {
         return i == field.length() || is(i, ';');
     }
 
-    /** RFC 7578 section 4.2 and what became of it. */
+    /** RFC 7578 section 4.2 and the practice of clients. */
     private void fileNames(List<Verdict> verdicts) {
         Parameter plain = parameter("filename");
         Parameter extended = parameter("filename*");
@@ -404,7 +404,7 @@ final class ReferenceDisposition {
                 .matches();
     }
 
-    /** RFC 2231 section 3: pieces 0, 1, 2 and so on, in any order, none twice and none missing. */
+    /** RFC 2231 section 3: continuations 0, 1, 2 and so on, in any order, without duplicates and gaps. */
     private void join(List<Parameter> pieces) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Charset charset = null;
@@ -453,7 +453,7 @@ final class ReferenceDisposition {
         return found;
     }
 
-    /** {@code prefix} digits, and perhaps another asterisk. */
+    /** {@code prefix}, digits, and possibly another asterisk. */
     private static boolean isContinuation(String name, String prefix) {
         if (!name.startsWith(prefix)) {
             return false;
@@ -467,7 +467,7 @@ final class ReferenceDisposition {
         return end > prefix.length();
     }
 
-    /** RFC 2047 section 2, as far as it can be told from the outside. */
+    /** RFC 2047 section 2: the outer form of an encoded word. */
     private static boolean isEncodedWord(byte[] value) {
         String text = new String(value, StandardCharsets.ISO_8859_1);
         return text.length() >= 4 && text.startsWith("=?") && text.endsWith("?=");

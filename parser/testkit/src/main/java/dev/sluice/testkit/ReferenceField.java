@@ -6,7 +6,7 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A header field of the reference parser: its value without outer blanks, and where each byte of it stood. */
+/** A header field of the reference parser: its value without surrounding blanks, and the offset of each byte. */
 final class ReferenceField {
     private final byte[] body;
     private final String name;
@@ -68,7 +68,7 @@ final class ReferenceField {
         return value[at] & 0xFF;
     }
 
-    /** {@return where a byte of the value stood in the body; for the length of the value, the byte after it} */
+    /** {@return the offset in the body of a byte of the value; for the length of the value, the offset after it} */
     int offset(int at) {
         return at == value.length ? end : offsets[at];
     }

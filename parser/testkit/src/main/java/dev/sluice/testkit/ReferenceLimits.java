@@ -1,7 +1,7 @@
 package dev.sluice.testkit;
 
 /**
- * The limits the reference parser keeps to. Sizes in bytes; {@link Long#MAX_VALUE} is unlimited.
+ * The limits of the reference parser. Sizes are in bytes; {@link Long#MAX_VALUE} is unlimited.
  *
  * @param maxBodyBytes the whole body
  * @param maxPartBytes the body of one part
@@ -10,8 +10,8 @@ package dev.sluice.testkit;
  * @param maxHeadersPerPart number of header fields of one part
  * @param maxHeaderBytesPerPart header section of one part, with its line ends and the blank line
  * @param maxHeaderBytes all header sections together
- * @param maxPreambleBytes what stands before the first delimiter
- * @param maxEpilogueBytes what stands after the line of the close-delimiter
+ * @param maxPreambleBytes the bytes before the first delimiter
+ * @param maxEpilogueBytes the bytes after the line of the close-delimiter
  */
 public record ReferenceLimits(
         long maxBodyBytes,

@@ -15,11 +15,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A second, independent reading of the policy: it has the whole body at hand, looks ahead and back as it likes, and is
- * written to be read. What the decoder makes of a body, at every split, has to be what this class makes of it.
+ * A second, independent implementation of the policy. It has the whole body in memory, can look ahead and back, and is written for
+ * readability. The decoder must have the same result for every split.
  *
- * <p>A byte beyond a limit is never looked at: where a limit and a fault meet at one byte, the limit wins, and the
- * limit of the body before those of a header section.
+ * <p>Bytes beyond a limit are never read. If a limit is exceeded at the same byte as another error, the limit takes precedence, and the
+ * limit of the body takes precedence over limits of the header section.
  */
 public final class ReferenceParser {
     private static final int MAX_PADDING = 256;
@@ -31,7 +31,7 @@ public final class ReferenceParser {
             Pattern.compile("\\s*charset(=|\\*|\\s+=)(.*)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private final byte[] body;
-    /** Bytes that are looked at: the body up to its limit. */
+    /** The number of bytes that are read: the body up to its limit. */
     private final int size;
 
     private final boolean formData;
@@ -67,10 +67,10 @@ public final class ReferenceParser {
     /**
      * Parses a body with one of the three presets and the default limits.
      *
-     * @param contentType value of the request's field, or null
-     * @param body all of it
+     * @param contentType value of the header field of the request, or null
+     * @param body the whole body
      * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
-     * @return what it means
+     * @return the result
      */
     public static Outcome parse(@Nullable String contentType, byte[] body, String preset) {
         return parse(contentType, body, PresetRules.of(preset), ReferenceLimits.DEFAULTS);
@@ -79,11 +79,11 @@ public final class ReferenceParser {
     /**
      * Parses a body with one of the three presets.
      *
-     * @param contentType value of the request's field, or null
-     * @param body all of it
+     * @param contentType value of the header field of the request, or null
+     * @param body the whole body
      * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
-     * @param limits to keep to
-     * @return what it means
+     * @param limits the limits
+     * @return the result
      */
     public static Outcome parse(@Nullable String contentType, byte[] body, String preset, ReferenceLimits limits) {
         return parse(contentType, body, PresetRules.of(preset), limits);
@@ -92,11 +92,11 @@ public final class ReferenceParser {
     /**
      * Parses a body.
      *
-     * @param contentType value of the request's field, or null
-     * @param body all of it
-     * @param rules what is accepted
-     * @param limits to keep to
-     * @return what it means
+     * @param contentType value of the header field of the request, or null
+     * @param body the whole body
+     * @param rules the rules of the preset
+     * @param limits the limits
+     * @return the result
      */
     public static Outcome parse(@Nullable String contentType, byte[] body, PresetRules rules, ReferenceLimits limits) {
         DeviationLog log = new DeviationLog(rules);
@@ -126,7 +126,7 @@ public final class ReferenceParser {
         epilogue(at);
     }
 
-    /** {@return where the first part begins, or the epilogue, in which case {@code index} is -1} */
+    /** {@return the start of the first part, or of the epilogue with an {@code index} of -1} */
     private int preamble() {
         int from = 0;
         for (; ; ) {
@@ -192,7 +192,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** {@return where the next part begins, or the epilogue, in which case {@code index} is -1} */
+    /** {@return the start of the next part, or of the epilogue with an {@code index} of -1} */
     private int part(int start) {
         HeaderSection section = new HeaderSection(start);
         section.read();
@@ -270,7 +270,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** The bytes end where more are needed: the body is too short, or longer than its limit. */
+    /** The end of the bytes that are read: the body is too short, or longer than its limit. */
     private Failure bodyEnds() {
         return new Failure(size < body.length ? "BODY_TOO_LARGE" : "TRUNCATED", size, index);
     }
@@ -297,10 +297,10 @@ public final class ReferenceParser {
     }
 
     /**
-     * What follows a dash-boundary.
+     * The rest of the line after a dash-boundary.
      *
      * @param at the byte after the line, after the second dash, or the one that breaks the line
-     * @param bareLf offset of the line end where it is LF alone, else -1
+     * @param bareLf the offset of an LF without CR; -1 otherwise
      */
     private record Line(LineKind kind, int at, int bareLf) {}
 
@@ -321,7 +321,7 @@ public final class ReferenceParser {
         return lfMode && b(i) == LF ? new Line(LineKind.PART, i + 1, i) : new Line(LineKind.BROKEN, i, -1);
     }
 
-    /** {@return the end of the close-delimiter's line, which may be the end of the body} */
+    /** {@return the end of the line of the close-delimiter, which may be the end of the body} */
     private Line closeLine(int start) {
         boolean whole = size == body.length;
         int i = start;
@@ -361,7 +361,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** Reports the padding of a line, which is sound. */
+    /** Reports the padding of a valid line. */
     private void padding(int start, int end) {
         if (start < end) {
             log.met("TRANSPORT_PADDING", "MALFORMED_DELIMITER", index, start);
@@ -388,7 +388,7 @@ public final class ReferenceParser {
             this.start = start;
         }
 
-        /** Byte by byte: limits, then the number of fields, then the grammar. */
+        /** Checks for each byte first the limits, then the number of fields, then the grammar. */
         void read() {
             int i = start;
             for (; ; ) {
@@ -447,7 +447,7 @@ public final class ReferenceParser {
             return afterLineEnd(lineEnd);
         }
 
-        /** Control characters in a Content-Disposition are judged with it; but for NUL. */
+        /** Control characters other than NUL in a Content-Disposition are checked later. */
         private int lineEnd(int from, ReferenceField field) {
             boolean controls = formData && field.isNamed("Content-Disposition");
             int i = from;
@@ -486,7 +486,7 @@ public final class ReferenceParser {
             return new Failure("MALFORMED_HEADER", at, index);
         }
 
-        /** The section is complete: what it says, in the order of decision 0001. */
+        /** Checks the complete section in the order of decision 0001. */
         Outcome.Part checkedPart() {
             checkDuplicates();
             for (ReferenceField field : fields) {
@@ -530,7 +530,7 @@ public final class ReferenceParser {
                     new byte[0]);
         }
 
-        /** Outside of form-data there need not be one, nor one that can be read, and nothing of it is reported. */
+        /** Outside of form-data, a Content-Disposition may be missing or malformed, and nothing is reported. */
         private @Nullable ReferenceDisposition readable(@Nullable ReferenceField field) {
             if (field == null) {
                 return null;
