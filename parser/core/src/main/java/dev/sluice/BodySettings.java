@@ -52,18 +52,18 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return new MultipartOptions(this);
     }
 
-    /** Checks and sets a number. {@return this builder} */
+    /** {@return this builder, with a number checked and set} */
     protected final B put(Setting setting, long value) {
         numbers[setting.ordinal()] = setting.check(value);
         return self();
     }
 
-    /** Checks and sets a time, at most 292 years. {@return this builder} */
+    /** {@return this builder, with a time checked and set, at most 292 years} */
     protected final B put(Setting setting, Duration time) {
         return put(setting, Setting.nanos(time));
     }
 
-    /** Turns off a limit. {@return this builder} */
+    /** {@return this builder, with a limit turned off} */
     protected final B off(Setting setting) {
         numbers[setting.ordinal()] = setting.off();
         return self();
@@ -101,7 +101,7 @@ public abstract class BodySettings<B extends BodySettings<B>> {
         return self();
     }
 
-    /** Sets the preset, by default {@link Preset#STANDARD}. {@return this builder} */
+    /** {@return this builder, with a preset; the default is {@link Preset#STANDARD}} */
     public B preset(Preset value) {
         this.preset = Objects.requireNonNull(value, "preset");
         return self();
@@ -125,7 +125,9 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Sets whether the three escapes of browsers in names and file names ({@code %22}, {@code %0D} and {@code %0A}) are decoded. Off by
-     * default, because a client may also send this text literally. {@return this builder}
+     * default, because a client may also send this text literally.
+     *
+     * @return this builder
      */
     public B decodePercentEscapes(boolean decode) {
         return put(Setting.DECODE_PERCENT_ESCAPES, decode ? 1 : 0);
@@ -133,7 +135,9 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Sets whether readers and forms decode base64 and quoted-printable; by default {@link Preset#decodes()}. {@link MultipartDecoder}
-     * always delivers the bytes as sent. An encoding that the preset rejects is still rejected. {@return this builder}
+     * always delivers the bytes as sent. An encoding that the preset rejects is still rejected.
+     *
+     * @return this builder
      */
     public B decodeTransferEncodings(boolean decode) {
         return put(Setting.DECODE_TRANSFER_ENCODINGS, decode ? 1 : 0);
@@ -141,7 +145,9 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Sets whether RFC 2231 continuations of a file name ({@code filename*0=}) are joined if there is no other file name; by default {@link
-     * Preset#decodes()}. Otherwise they are {@link Deviation#UNREADABLE_FILENAME}. {@return this builder}
+     * Preset#decodes()}. Otherwise they are {@link Deviation#UNREADABLE_FILENAME}.
+     *
+     * @return this builder
      */
     public B joinContinuations(boolean join) {
         return put(Setting.JOIN_CONTINUATIONS, join ? 1 : 0);
@@ -149,7 +155,9 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Sets whether names and file names in RFC 2047 encoded words are decoded; by default {@link Preset#decodes()}. Otherwise they are
-     * literal. {@return this builder}
+     * literal.
+     *
+     * @return this builder
      */
     public B decodeEncodedWords(boolean decode) {
         return put(Setting.DECODE_ENCODED_WORDS, decode ? 1 : 0);
@@ -158,13 +166,15 @@ public abstract class BodySettings<B extends BodySettings<B>> {
     /**
      * Sets whether a valid {@code filename*} takes precedence over {@code filename}; by default {@link Preset#decodes()}. Otherwise it does
      * so only if {@code filename} is an encoded word, or the same text with {@code ?} or {@code _} in place of characters outside of
-     * ASCII. {@return this builder}
+     * ASCII.
+     *
+     * @return this builder
      */
     public B preferExtendedFilename(boolean prefer) {
         return put(Setting.PREFER_EXTENDED_FILENAME, prefer ? 1 : 0);
     }
 
-    /** Sets the allocator of buffers, by default Netty's pooled allocator. {@return this builder} */
+    /** {@return this builder, with an allocator of buffers; the default is Netty's pooled allocator} */
     public B allocator(ByteBufAllocator value) {
         this.allocator = Objects.requireNonNull(value, "allocator");
         return self();
@@ -172,72 +182,83 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Limits the bytes of the whole body. The default is 64 MiB for a form, and unlimited for a decoder or reader. A larger body is {@link
-     * MultipartException.Reason#BODY_TOO_LARGE} (413). {@return this builder}
+     * MultipartException.Reason#BODY_TOO_LARGE} (413).
+     *
+     * @return this builder
      */
     public B maxBodyBytes(long value) {
         return put(Setting.MAX_BODY_BYTES, value);
     }
 
-    /** Turns off {@link #maxBodyBytes}. {@return this builder} */
+    /** {@return this builder, with {@link #maxBodyBytes} turned off} */
     public B unlimitedBodyBytes() {
         return off(Setting.MAX_BODY_BYTES);
     }
 
     /**
      * Limits the bytes of the body of a part. The default is unlimited. A larger part is {@link
-     * MultipartException.Reason#PART_TOO_LARGE} (413). {@return this builder}
+     * MultipartException.Reason#PART_TOO_LARGE} (413).
+     *
+     * @return this builder
      */
     public B maxPartBytes(long value) {
         return put(Setting.MAX_PART_BYTES, value);
     }
 
-    /** Turns off {@link #maxPartBytes}. {@return this builder} */
+    /** {@return this builder, with {@link #maxPartBytes} turned off} */
     public B unlimitedPartBytes() {
         return off(Setting.MAX_PART_BYTES);
     }
 
     /**
      * Limits the bytes of a part that is read into memory as text, by default to 256 KiB. A larger part is {@link
-     * MultipartException.Reason#FIELD_TOO_LARGE} (413). {@return this builder}
+     * MultipartException.Reason#FIELD_TOO_LARGE} (413).
+     *
+     * @return this builder
      */
     public B maxFieldBytes(long value) {
         return put(Setting.MAX_FIELD_BYTES, value);
     }
 
-    /** Turns off {@link #maxFieldBytes}. {@return this builder} */
+    /** {@return this builder, with {@link #maxFieldBytes} turned off} */
     public B unlimitedFieldBytes() {
         return off(Setting.MAX_FIELD_BYTES);
     }
 
     /**
      * Limits the number of parts, with and without a file name, by default to 1000. More are {@link
-     * MultipartException.Reason#TOO_MANY_PARTS} (413). {@return this builder}
+     * MultipartException.Reason#TOO_MANY_PARTS} (413).
+     *
+     * @return this builder
      */
     public B maxParts(long value) {
         return put(Setting.MAX_PARTS, value);
     }
 
-    /** Turns off {@link #maxParts}. {@return this builder} */
+    /** {@return this builder, with {@link #maxParts} turned off} */
     public B unlimitedParts() {
         return off(Setting.MAX_PARTS);
     }
 
     /**
      * Limits the number of parts with a file name. The default is 100 for a form, and unlimited for a decoder or reader. More are {@link
-     * MultipartException.Reason#TOO_MANY_FILES} (413). {@return this builder}
+     * MultipartException.Reason#TOO_MANY_FILES} (413).
+     *
+     * @return this builder
      */
     public B maxFiles(long value) {
         return put(Setting.MAX_FILES, value);
     }
 
-    /** Turns off {@link #maxFiles}. {@return this builder} */
+    /** {@return this builder, with {@link #maxFiles} turned off} */
     public B unlimitedFiles() {
         return off(Setting.MAX_FILES);
     }
 
     /**
      * Limits the number of header fields of a part, by default to 32. More are {@link MultipartException.Reason#TOO_MANY_HEADERS} (413).
-     * {@return this builder}
+     *
+     * @return this builder
      */
     public B maxHeadersPerPart(int value) {
         return put(Setting.MAX_HEADERS_PER_PART, value);
@@ -245,7 +266,9 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Limits the bytes of a header section, including line ends and the blank line, by default to 8 KiB. A larger section is {@link
-     * MultipartException.Reason#HEADER_SECTION_TOO_LARGE} (413). {@return this builder}
+     * MultipartException.Reason#HEADER_SECTION_TOO_LARGE} (413).
+     *
+     * @return this builder
      */
     public B maxHeaderBytesPerPart(int value) {
         return put(Setting.MAX_HEADER_BYTES_PER_PART, value);
@@ -253,20 +276,24 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Limits the bytes of all header sections together, by default to 256 KiB. More are {@link
-     * MultipartException.Reason#HEADERS_TOO_LARGE} (413). {@return this builder}
+     * MultipartException.Reason#HEADERS_TOO_LARGE} (413).
+     *
+     * @return this builder
      */
     public B maxHeaderBytes(long value) {
         return put(Setting.MAX_HEADER_BYTES, value);
     }
 
-    /** Turns off {@link #maxHeaderBytes}. {@return this builder} */
+    /** {@return this builder, with {@link #maxHeaderBytes} turned off} */
     public B unlimitedHeaderBytes() {
         return off(Setting.MAX_HEADER_BYTES);
     }
 
     /**
      * Limits the bytes before the first delimiter, by default to 4 KiB. More are {@link
-     * MultipartException.Reason#PREAMBLE_TOO_LARGE} (413). {@return this builder}
+     * MultipartException.Reason#PREAMBLE_TOO_LARGE} (413).
+     *
+     * @return this builder
      */
     public B maxPreambleBytes(int value) {
         return put(Setting.MAX_PREAMBLE_BYTES, value);
@@ -274,7 +301,9 @@ public abstract class BodySettings<B extends BodySettings<B>> {
 
     /**
      * Limits the bytes after the line of the close-delimiter, by default to 4 KiB. More are {@link
-     * MultipartException.Reason#EPILOGUE_TOO_LARGE} (413). {@return this builder}
+     * MultipartException.Reason#EPILOGUE_TOO_LARGE} (413).
+     *
+     * @return this builder
      */
     public B maxEpilogueBytes(int value) {
         return put(Setting.MAX_EPILOGUE_BYTES, value);

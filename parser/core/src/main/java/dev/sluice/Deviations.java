@@ -28,7 +28,7 @@ final class Deviations {
         this.count = ofContentType.size();
     }
 
-    /** Reports the deviation if the preset says so. {@return whether it is accepted} */
+    /** {@return whether the deviation is accepted} Reports it if the preset says so. */
     boolean accept(Deviation kind, int partIndex, long offset) {
         if (preset.reports(kind) && isNew(kind, partIndex)) {
             count++;

@@ -158,7 +158,7 @@ final class HeaderSection implements AutoCloseable {
         scanned = at;
     }
 
-    /** Reads the whole section if it is in the buffer and has the common form. {@return whether it has} */
+    /** {@return whether the section is in the buffer and has the common form} If so, reads it completely. */
     private boolean readCommon() {
         int base = bytes.arrayOffset();
         if (maxFields < 2 || !common.matches(bytes.array(), base, base + bytes.size())) {

@@ -284,30 +284,30 @@ public final class MultipartException extends IOException {
             this.setting = reason.setting();
         }
 
-        /** Sets the message, with {@code #} in place of the limit. It must not contain input. {@return this builder} */
+        /** {@return this builder, with a message that has {@code #} in place of the limit, and must not contain input} */
         public Builder saying(String value) {
             this.sentence = value;
             return this;
         }
 
-        /** Adds to the message that the error is in {@code whole}. {@return this builder} */
+        /** {@return this builder, with the message that the error is in {@code whole}} */
         public Builder within(String whole) {
             return saying("in " + whole + ": " + sentence);
         }
 
-        /** Sets the limit that was exceeded. {@return this builder} */
+        /** {@return this builder, with the limit that was exceeded} */
         public Builder limit(long value) {
             this.limit = value;
             return this;
         }
 
-        /** Sets the limit that was exceeded, which is not the setting of the reason. {@return this builder} */
+        /** {@return this builder, with the limit that was exceeded, which is not the setting of the reason} */
         public Builder ownLimit(long value) {
             this.setting = null;
             return limit(value);
         }
 
-        /** Sets the offending input, which is escaped and shortened; null for none. {@return this builder} */
+        /** {@return this builder, with the offending input, which is escaped and shortened; null for none} */
         public Builder seen(@Nullable String value) {
             this.seen = value == null ? null : shown(value, MOST_SEEN);
             return this;
@@ -326,19 +326,19 @@ public final class MultipartException extends IOException {
             return this;
         }
 
-        /** Sets the offset of the offending byte in the body; -1 if there is none. {@return this builder} */
+        /** {@return this builder, with the offset of the offending byte in the body; -1 if there is none} */
         public Builder at(long value) {
             this.offset = value;
             return this;
         }
 
-        /** Sets the HTTP status for the response. {@return this builder} */
+        /** {@return this builder, with the HTTP status for the response} */
         public Builder httpStatus(int value) {
             this.httpStatus = value;
             return this;
         }
 
-        /** Sets the cause. {@return this builder} */
+        /** {@return this builder, with the cause} */
         public Builder cause(@Nullable Throwable value) {
             this.cause = value;
             return this;

@@ -38,7 +38,7 @@ public final class MultipartReader implements AutoCloseable {
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
     private interface Source {
-        /** Appends some bytes to the chunk. {@return less than 0 at the end} */
+        /** {@return less than 0 at the end} Appends some bytes to the chunk. */
         int read(ByteBuf chunk) throws IOException;
     }
 

@@ -78,7 +78,7 @@ final class PartNames {
         }
     }
 
-    /** Uses {@code name*} in place of a missing {@code name}. {@return whether it can be decoded} */
+    /** {@return whether {@code name*} can be decoded} If so, uses it in place of the missing {@code name}. */
     boolean useExtendedName() {
         otherName = disposition.extendedName.decoded();
         hasName = otherName != null;

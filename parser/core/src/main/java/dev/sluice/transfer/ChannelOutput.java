@@ -17,7 +17,7 @@ public final class ChannelOutput {
         }
     }
 
-    /** Writes all remaining bytes. {@return their number} */
+    /** {@return the number of remaining bytes, all of which are written} */
     public static int writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
         int count = bytes.remaining();
         while (bytes.hasRemaining()) {

@@ -27,16 +27,18 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
     }
 
     /**
-     * Decodes all bytes of the buffer, which is <em>borrowed</em>. {@return the number of bytes written, from index 0}
+     * Decodes all bytes of the buffer, which is <em>borrowed</em>.
      *
      * @param to receives the bytes; {@link #maxDecoded} is a sufficient length
+     * @return the number of bytes written, from index 0
      * @throws IOException if the bytes are malformed; the decoder cannot be used afterwards
      */
     int decode(ByteBuf encoded, byte[] to) throws IOException;
 
     /**
-     * Writes the last bytes, at the end of the part. {@return the number of bytes written, from index 0}
+     * Writes the last bytes, at the end of the part.
      *
+     * @return the number of bytes written, from index 0
      * @throws IOException if bytes are missing
      */
     int end(byte[] to) throws IOException;
