@@ -7,7 +7,7 @@ import dev.sluice.form.FormSource;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
-import dev.sluice.servlet.RequestForm.Use;
+import dev.sluice.servlet.RequestForm.BodyOwner;
 import dev.sluice.task.SerialTask;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
@@ -23,18 +23,18 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A form that is received without a thread that waits for it. The {@code PartDecider} of its options decides where its
- * parts go while they arrive: to files, to memory, or to a {@link PartSink}.
+ * A form that occupies no thread while the client sends it. The {@code PartDecider} of its options routes each part to a
+ * file, to memory, or to a {@link PartSink} while the part arrives.
  *
- * <p>Sinks and whatever depends on {@link #completion()} run on threads of the container, one at a time, and no lock is
- * held meanwhile. A slow consumer says so by the {@link Readiness} of its sink; TCP slows the client down. Jetty and Tomcat
- * call sinks on threads for applications. Undertow calls them on an I/O thread that all connections share: there a sink
- * must not block for long, and parts should go to memory, or to another thread.
+ * <p>Sinks and the stages that depend on {@link #completion()} run on container threads, one at a time and without a lock. If
+ * a sink returns a pending {@link Readiness}, the form stops reading, and TCP slows the client down. Jetty and Tomcat call
+ * sinks on application threads. Undertow calls them on an I/O thread that all connections share, so a sink must not block
+ * there for long. Store parts in memory or pass the data to another thread.
  *
  * <p>All methods may be called by any thread at any time, from sinks too.
  */
 public final class AsyncForm {
-    /** Of {@link #jobs}: the form has ended, and there is to be none any more. */
+    /** The value of {@link #jobs} after the form has ended. */
     private static final int NO_MORE = -1;
 
     private final RequestState state;
@@ -48,21 +48,21 @@ public final class AsyncForm {
     private final SerialTask reading = new SerialTask(this::readWhilePossible);
 
     /**
-     * How many jobs the container was given that are not done. The form does not end before them: the application would
-     * complete the request, and a container fails a job whose request is over.
+     * The number of jobs passed to {@code AsyncContext.start} that have not run. The form ends after the last job, because
+     * the application completes the request then, and containers reject jobs of completed requests.
      */
     private final AtomicInteger jobs = new AtomicInteger();
 
-    /** The container will call: nothing is to be read before. */
+    /** Whether the container will call the listener. Nothing may be read before that call. */
     private volatile boolean awaiting = true;
 
-    // Of the thread that reads the body.
+    // Confined to the thread that reads the body.
     private long received;
     private boolean waitsForJobs;
 
     private volatile boolean allRead;
 
-    /** Jobs that are not done will not come any more, or not in time. */
+    /** Whether the form may end without waiting for jobs that the container has probably discarded. */
     private volatile boolean jobsLost;
 
     private AsyncForm(RequestState state, AsyncContext context, FormOptions options) throws IOException {
@@ -81,8 +81,8 @@ public final class AsyncForm {
                     "the request does not support asynchronous mode: set async-supported for the servlet and all filters");
         }
         RequestForm body = state.form;
-        if (!body.take(Use.ASYNC_FORM)) {
-            throw body.taken();
+        if (!body.claim(BodyOwner.ASYNC_FORM)) {
+            throw body.alreadyClaimed();
         }
         AsyncForm form;
         boolean held = false;
@@ -90,29 +90,29 @@ public final class AsyncForm {
             if (!request.isAsyncStarted()) {
                 request.startAsync();
             }
-            // The container's own, which counts no workers: the form holds the request itself, and a container may drop
-            // the worker of a request that ends.
+            // The container's context, not the counting wrapper: the form has its own hold, and a container may discard
+            // workers when the request ends.
             AsyncContext context = body.source.getAsyncContext();
             if (!state.isAsync()) {
                 state.asyncStarted(context);
             }
-            state.life.hold();
+            state.lease.hold();
             held = true;
             form = new AsyncForm(state, context, body.inCharset(options));
         } catch (IOException | RuntimeException | Error e) {
-            body.giveBack(Use.ASYNC_FORM); // nothing has been read
+            body.unclaim(BodyOwner.ASYNC_FORM); // nothing was read
             if (held) {
-                state.life.release();
+                state.lease.release();
             }
             throw e;
         }
-        state.receives(options, form::requestEnds);
+        state.receiveAsync(options, form::requestEnds);
         form.begin();
         return form;
     }
 
     private void begin() {
-        form.service().watch.add(intake);
+        form.service().timer.add(intake);
         intake.completion().whenComplete((whole, failure) -> call());
         reading.run();
         if (!hasEnded()) {
@@ -126,18 +126,23 @@ public final class AsyncForm {
     }
 
     /**
-     * {@return the form, once all of it is there. Do not close it: it lives as long as the request, its {@linkplain
-     * MultipartRequests#hold holds}, and the callbacks of this stage}
+     * {@return a stage that completes with the form when all of it has arrived. Do not close the form. It is closed after the
+     * end of the request, its {@linkplain MultipartRequests#hold holds} and the callbacks of this stage}
      *
-     * <p>If the form is refused, or there is no room for it, the stage fails with the same {@link
+     * <p>If the form is rejected or cannot be stored for lack of room, the stage fails with the same {@link
      * dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a {@link
-     * MultipartRequestException}. {@link MultipartRequests#sendError} answers both. The other failures are a {@link
-     * CancellationException} after {@link #cancel()} and after a request that ended before its form, a {@link
-     * java.util.concurrent.TimeoutException} after a timeout of the asynchronous request, the {@link IOException} of the
-     * connection, and unchecked exceptions of a sink. All resources have been released by then.
+     * MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. Other failures are:
      *
-     * <p>{@code handle}, {@code whenComplete} and {@code exceptionally} of this stage see the failure unwrapped. Stages that
-     * depend on those see it as the cause of a {@link CompletionException}, as always.
+     * <ul>
+     *   <li>a {@link CancellationException} after {@link #cancel()}, or if the request ends before its form
+     *   <li>a {@link java.util.concurrent.TimeoutException} if the asynchronous request times out
+     *   <li>the {@link IOException} of the connection
+     *   <li>an unchecked exception of a sink
+     * </ul>
+     *
+     * <p>All resources are released before the stage fails. Callbacks of this stage, such as {@code handle}, {@code
+     * whenComplete} and {@code exceptionally}, get the failure itself. Dependent stages wrap it in a {@link
+     * CompletionException}, as usual.
      */
     public CompletionStage<MultipartForm> completion() {
         CompletableFuture<MultipartForm> stage =
@@ -153,8 +158,8 @@ public final class AsyncForm {
     }
 
     /**
-     * Aborts the form: nothing is left of it on return, or, if another thread is at it, as soon as that one sees it. Does
-     * nothing once the form is complete. What depends on {@link #completion()} may hear of it a little later.
+     * Aborts the form and releases its resources. If another thread processes the form, that thread releases them soon after.
+     * Has no effect on a complete form. The stages of {@link #completion()} may be notified after this method returns.
      */
     public void cancel() {
         abort(new CancellationException("the form was cancelled"));
@@ -166,7 +171,7 @@ public final class AsyncForm {
         call();
     }
 
-    /** The container ends the request, whoever is at it. */
+    /** Aborts the form because the container ends the request. */
     private void requestEnds(Throwable reason) {
         jobsLost = true;
         abort(reason);
@@ -185,7 +190,7 @@ public final class AsyncForm {
         return false;
     }
 
-    /** {@return false if there is nothing to do before somebody calls} */
+    /** {@return false if nothing can be done before the next {@link #call}} */
     private boolean readOn() {
         if (intake.isOver() && (abortedFor.get() != null || intake.demand() == 0)) {
             return end();
@@ -197,7 +202,8 @@ public final class AsyncForm {
             return false;
         } else {
             try {
-                awaiting = true; // before asking: the call may come from another thread before the answer is here
+                awaiting =
+                        true; // before isReady(), because another thread may call the listener before isReady() returns
                 if (!in.isReady()) {
                     return false;
                 }
@@ -214,29 +220,33 @@ public final class AsyncForm {
         return jobs.get() == NO_MORE;
     }
 
-    /** {@return false if a job is not done, which calls then} */
+    /**
+     * Ends the form.
+     *
+     * @return false if a job remains, which calls {@link #call} when it has run
+     */
     private boolean end() {
         if (jobsLost) {
             jobs.set(NO_MORE);
         } else if (!jobs.compareAndSet(0, NO_MORE)) {
             if (!waitsForJobs) {
                 waitsForJobs = true;
-                state.life.afterGrace(this::waitNoLonger); // a container may have dropped it
+                state.lease.afterGrace(this::waitNoLonger); // the container may have discarded the job
             }
             return false;
         }
-        form.service().watch.remove(intake);
+        form.service().timer.remove(intake);
         intake.completion().whenComplete((whole, wrapped) -> {
             Throwable failure = wrapped instanceof CompletionException ? wrapped.getCause() : wrapped;
             try {
                 if (whole != null) {
-                    form.complete(form.whole(whole, received));
+                    form.complete(form.checkComplete(whole, received));
                 } else if (failure instanceof IOException refusal
                         && (failure != abortedFor.get() || MultipartRequestException.isOfContainer(failure))) {
                     throw form.refusal(refusal, received, !intake.isAtEnd());
                 } else {
                     if (failure instanceof IOException) {
-                        state.overUnlessDispatched(); // Payara does not tell of the end where the client is gone
+                        state.endAfterGrace(); // Payara does not call onComplete after the client has disconnected
                     }
                     form.future.completeExceptionally(failure);
                 }
@@ -244,7 +254,7 @@ public final class AsyncForm {
                 form.future.completeExceptionally(refused);
             }
         });
-        state.life.release();
+        state.lease.release();
         return true;
     }
 
@@ -255,7 +265,7 @@ public final class AsyncForm {
         call();
     }
 
-    /** Has the container do some work that is counted already. Whether it comes or not, somebody reads on after it. */
+    /** Passes a job that is already counted to the container. Reading continues after the job, or if it is rejected. */
     private void start(Runnable work) {
         try {
             context.start(() -> {
@@ -265,7 +275,7 @@ public final class AsyncForm {
                     jobDone();
                 }
             });
-        } catch (RuntimeException | Error e) { // the request is just ending, or the container has no thread to give
+        } catch (RuntimeException | Error e) { // the request is ending, or the container has no free thread
             jobDone();
             throw e;
         }
@@ -284,11 +294,11 @@ public final class AsyncForm {
 
         @Override
         public void wanted() {
-            if (jobs.compareAndSet(0, 1)) { // else one reads on when it is done, or there is nothing more to read
+            if (jobs.compareAndSet(0, 1)) { // otherwise the pending job continues, or the form has ended
                 try {
                     start(() -> {});
                 } catch (RuntimeException | Error e) {
-                    // this thread has read on instead
+                    // start() has continued on this thread
                 }
             }
         }
@@ -296,7 +306,7 @@ public final class AsyncForm {
         @Override
         public void resume(Runnable work) {
             if (jobs.getAndUpdate(now -> now == NO_MORE ? now : now + 1) == NO_MORE) {
-                work.run(); // nothing is left to do
+                work.run(); // the form has ended
             } else {
                 start(work);
             }

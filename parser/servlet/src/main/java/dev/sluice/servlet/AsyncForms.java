@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Receives forms without a thread for each, where no {@link SluiceFilter} is in front (behind one, {@link
- * MultipartRequests#receive} is enough). Make one for the web application, say in {@code Servlet.init}, and close it in
- * {@code destroy}: its thread ends then, and so does every form that is still coming in. Thread-safe.
+ * A receiver of forms that occupy no thread while the client sends them, for applications without a {@link SluiceFilter}.
+ * With the filter, use {@link MultipartRequests#receive}. Create one receiver for the web application, for example in {@code
+ * Servlet.init}, and close it in {@code destroy}, which stops its thread and aborts unfinished forms. Thread-safe.
  */
 public final class AsyncForms implements AutoCloseable {
     private final FormService service;
@@ -19,32 +19,35 @@ public final class AsyncForms implements AutoCloseable {
     }
 
     /**
-     * {@return one for the web application}
+     * {@return a receiver with these options}
      *
-     * @param options spool and budget stay the caller's. Where they have netty's default allocator, memory comes from
-     *     one that keeps nothing per thread
+     * @param options the caller keeps the ownership of spool and budget. Netty's default allocator is replaced by one
+     *     without thread caches
      */
     public static AsyncForms create(FormOptions options) {
         return new AsyncForms(options);
     }
 
     /**
-     * {@return the form of the request, which begins to come in now}
+     * Starts to receive the form of a request.
      *
-     * @param request of which the asynchronous mode is started, if it was not
-     * @throws IllegalStateException if somebody else has the body, or the request does not support asynchronous operation
-     * @throws IOException of the connection, as it comes
+     * @param request put into asynchronous mode, unless it already is
+     * @return the form
+     * @throws IllegalStateException if the body is read in another way, or the request does not support asynchronous
+     *     operation
+     * @throws IOException if the connection fails; not wrapped
      */
     public AsyncForm receive(HttpServletRequest request) throws IOException {
         return receive(request, service.forms.options());
     }
 
     /**
-     * {@return the form of the request, which begins to come in now}
+     * Starts to receive the form of a request with its own options.
      *
-     * @param options for this request: those given at first, changed ({@link FormOptions#toBuilder()})
-     * @throws IllegalStateException as {@link #receive(HttpServletRequest)}
-     * @throws IOException of the connection, as it comes
+     * @param options the options of this receiver, changed with {@link FormOptions#toBuilder()}
+     * @return the form
+     * @throws IllegalStateException see {@link #receive(HttpServletRequest)}
+     * @throws IOException if the connection fails; not wrapped
      */
     public AsyncForm receive(HttpServletRequest request, FormOptions options) throws IOException {
         RequestState known = RequestState.of(request);
@@ -53,18 +56,18 @@ public final class AsyncForms implements AutoCloseable {
             return AsyncForm.start(state, request, options);
         } catch (IOException | RuntimeException | Error e) {
             if (known == null && !state.isAsync()) {
-                state.detach(); // nobody would tell of its end
+                state.detach(); // no listener would report its end
             }
             throw e;
         }
     }
 
-    /** {@return how many requests whose forms this has received are not over yet} */
+    /** {@return the number of requests of this receiver that have not ended} */
     public int live() {
         return service.live();
     }
 
-    /** Cancels the forms that come in, closes those that are there, and stops the thread. Idempotent. */
+    /** Aborts unfinished forms, closes complete ones, and stops the thread. Idempotent. */
     @Override
     public void close() {
         service.close();

@@ -11,7 +11,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The body of a request for a thread that waits for it: it can be woken, and knows whose exception is whose. */
+/**
+ * The body of a request, read by a blocking thread. {@link #shutDown} interrupts that thread. {@link #isClientFailure} tells
+ * failures of the connection from failures of the code that reads.
+ */
 final class BodyStream extends InputStream {
     private final InputStream in;
     private final BooleanSupplier stopped;
@@ -22,12 +25,12 @@ final class BodyStream extends InputStream {
     private @Nullable IOException clientFailure;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The thread that waits for the client and was not woken. */
+    /** The thread that waits for the client; null if there is none or it was interrupted. */
     private final AtomicReference<@Nullable Thread> waiting = new AtomicReference<>();
 
     /**
-     * @param stopped whether the request is over, or the web application is being stopped
-     * @param options with the minimum rate, where nobody else looks at it
+     * @param stopped whether the request has ended or the web application is stopping
+     * @param options the options with the minimum rate to enforce here; null if another class enforces it
      */
     BodyStream(InputStream in, BooleanSupplier stopped, @Nullable FormOptions options) {
         this.in = in;
@@ -36,7 +39,7 @@ final class BodyStream extends InputStream {
         this.pace = options == null ? null : options.newPace();
     }
 
-    /** Wakes the thread that waits for the client, where the container waits so that this is possible. */
+    /** Interrupts the thread that waits for the client. Not every container reacts to the interrupt. */
     void shutDown() {
         lock.lock();
         try {
@@ -49,11 +52,11 @@ final class BodyStream extends InputStream {
         }
     }
 
-    private void mayNotBeWoken() {
+    private void stopWaiting() {
         if (waiting.getAndSet(null) == null) {
-            lock.lock(); // when it has been woken
+            lock.lock(); // waits for shutDown, which interrupts while it holds the lock
             try {
-                Thread.interrupted(); // by shutDown, and not for whatever the thread does next
+                Thread.interrupted(); // clears the interrupt of shutDown, which is meant for this read only
             } finally {
                 lock.unlock();
             }
@@ -87,7 +90,8 @@ final class BodyStream extends InputStream {
         int count;
         waiting.set(Thread.currentThread());
         try {
-            if (stopped.getAsBoolean()) { // only now: whoever stops it later wakes this thread
+            if (stopped
+                    .getAsBoolean()) { // checked after waiting is set, so that a later shutDown interrupts this thread
                 throw stopped(null);
             }
             count = in.read(target, index, length);
@@ -98,9 +102,9 @@ final class BodyStream extends InputStream {
             clientFailure = e;
             throw e;
         } finally {
-            mayNotBeWoken();
+            stopWaiting();
         }
-        if (stopped.getAsBoolean()) { // meanwhile: these may be bytes of the next request
+        if (stopped.getAsBoolean()) { // stopped during the read: the bytes may belong to the next request
             throw stopped(null);
         }
         ended = count < 0;
@@ -117,7 +121,7 @@ final class BodyStream extends InputStream {
         return count;
     }
 
-    /** A container may read here, and tells only once that the connection is broken. */
+    /** Delegates and records failures, because a container reports a broken connection only once. */
     @Override
     public int available() throws IOException {
         try {
@@ -129,7 +133,7 @@ final class BodyStream extends InputStream {
     }
 
     private IOException stopped(@Nullable Throwable cause) {
-        IOException stopped = new IOException("the request is over, or the web application is being stopped", cause);
+        IOException stopped = new IOException("the request has ended, or the web application is being stopped", cause);
         clientFailure = stopped;
         return stopped;
     }

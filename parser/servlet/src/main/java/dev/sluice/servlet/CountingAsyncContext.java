@@ -8,42 +8,42 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 
 /**
- * The context of the container. In addition, a worker keeps the form until it is done, {@link #complete} ends the request,
- * and a dispatch is awaited.
+ * A wrapper of the container's context that reports to the {@link RequestState}: workers hold the form while they run, and
+ * {@link #complete} and {@link #dispatch()} lead to the end of the request even if the container does not report it.
  */
 final class CountingAsyncContext implements AsyncContext {
     private final AsyncContext context;
-    private final ServletRequest seen;
-    private final ServletRequest behind;
+    private final ServletRequest wrapper;
+    private final ServletRequest wrapped;
     private final RequestState state;
 
     /**
-     * @param seen the request that the application sees
-     * @param behind the one behind it
+     * @param wrapper the request that the application sees
+     * @param wrapped the request that {@code wrapper} wraps
      */
-    CountingAsyncContext(AsyncContext context, ServletRequest seen, ServletRequest behind, RequestState state) {
+    CountingAsyncContext(AsyncContext context, ServletRequest wrapper, ServletRequest wrapped, RequestState state) {
         this.context = context;
-        this.seen = seen;
-        this.behind = behind;
+        this.wrapper = wrapper;
+        this.wrapped = wrapped;
         this.state = state;
     }
 
     @Override
     public void start(Runnable worker) {
-        RequestLife.Worker counted = state.life.worker(worker);
+        RequestLease.Worker counted = state.lease.worker(worker);
         try {
             context.start(counted);
         } catch (RuntimeException | Error e) {
-            counted.letGo();
+            counted.expire();
             throw e;
         }
     }
 
-    /** {@return what the container has; this request where that is the one behind it, of which workers get no parts} */
+    /** {@return the request of the context; the wrapper in place of the wrapped request, which has no parts} */
     @Override
     public ServletRequest getRequest() {
         ServletRequest original = context.getRequest();
-        return original == behind ? seen : original;
+        return original == wrapped ? wrapper : original;
     }
 
     @Override
@@ -58,19 +58,19 @@ final class CountingAsyncContext implements AsyncContext {
 
     @Override
     public void dispatch() {
-        state.awaitDispatch();
+        state.expectDispatch();
         context.dispatch();
     }
 
     @Override
     public void dispatch(String path) {
-        state.awaitDispatch();
+        state.expectDispatch();
         context.dispatch(path);
     }
 
     @Override
     public void dispatch(ServletContext target, String path) {
-        state.awaitDispatch();
+        state.expectDispatch();
         context.dispatch(target, path);
     }
 
@@ -79,7 +79,7 @@ final class CountingAsyncContext implements AsyncContext {
         try {
             context.complete();
         } finally {
-            state.overUnlessDispatched(); // not every container tells listeners of it where the client is gone
+            state.endAfterGrace(); // some containers do not call onComplete after the client has disconnected
         }
     }
 

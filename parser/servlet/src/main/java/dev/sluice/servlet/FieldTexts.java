@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The fields of a form as parameters are: by name, in order. Their memory is charged like that of parts. */
+/** The text fields of a form by name, in order. Their memory is charged to the memory budget. */
 final class FieldTexts implements AutoCloseable {
     static final FieldTexts NONE =
             new FieldTexts(Map.of(), MemoryBudget.unlimited().open());
@@ -30,7 +30,7 @@ final class FieldTexts implements AutoCloseable {
         this.account = account;
     }
 
-    /** @param charset where neither the part nor the form says one; UTF-8 where null */
+    /** @param charset the charset if neither the part nor the form names one; null for UTF-8 */
     static FieldTexts of(MultipartForm form, FormOptions options, @Nullable Charset charset) throws IOException {
         List<FormPart> fields = form.fields();
         if (fields.isEmpty()) {
@@ -63,7 +63,7 @@ final class FieldTexts implements AutoCloseable {
     }
 
     private static String text(FormPart field, @Nullable Charset unnamed) throws IOException {
-        String text = field.text(); // is for the limit too
+        String text = field.text(); // also checks the limit
         if (unnamed == null
                 || unnamed.equals(field.charset())
                 || field.head().contentTypeParameter("charset") != null) {

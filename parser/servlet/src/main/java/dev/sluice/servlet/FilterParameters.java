@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 
-/** The init parameters of a {@link SluiceFilter}: a {@link Setting} each, by its key, or after a path and a colon; blank ones are as absent. */
+/**
+ * The init parameters of a {@link SluiceFilter}. The name of each is the key of a {@link Setting}, for one path with the path
+ * and a colon before the key. Blank values are ignored.
+ */
 final class FilterParameters {
     private final FilterConfig config;
     private final Map<Setting, String> given = new EnumMap<>(Setting.class);
@@ -36,7 +39,7 @@ final class FilterParameters {
                 int colon = name.startsWith("/") ? name.lastIndexOf(':') : -1;
                 Setting setting = Setting.of(name.substring(colon + 1));
                 if (!text.isBlank()) {
-                    check(name.substring(0, colon + 1), setting, text); // before anything is opened
+                    check(name.substring(0, colon + 1), setting, text); // before the spool is opened
                     if (colon < 0) {
                         given.put(setting, text);
                     } else {
@@ -102,7 +105,7 @@ final class FilterParameters {
     private SpoolDirectory openSpool() throws IOException, ServletException {
         Object temporary = config.getServletContext().getAttribute(ServletContext.TEMPDIR);
         if (!given.containsKey(Setting.DIRECTORY) && !(temporary instanceof File)) {
-            throw new ServletException("the container gives the web application no temporary directory: set the init"
+            throw new ServletException("the container does not provide a temporary directory: set the init"
                     + " parameter directory of SluiceFilter");
         }
         SpoolDirectory.Builder spool =

@@ -7,7 +7,7 @@ import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The response as the application sees it. Records {@code sendError}, and leads to the form of its request. */
+/** The response that the application gets. It records calls of {@code sendError} and refers to the form of its request. */
 final class FilteredResponse extends HttpServletResponseWrapper {
     private final RequestForm form;
     private boolean errorSent;
@@ -17,7 +17,7 @@ final class FilteredResponse extends HttpServletResponseWrapper {
         this.form = form;
     }
 
-    /** {@return the refusal of the form of the request; null if there is none, or no filter in front} */
+    /** {@return the exception that rejected the form of the request; null if there is none or the request did not pass a filter} */
     static @Nullable MultipartRequestException refusal(ServletResponse response) {
         ServletResponse layer = response;
         while (layer instanceof ServletResponseWrapper wrapper) {
@@ -29,7 +29,7 @@ final class FilteredResponse extends HttpServletResponseWrapper {
         return null;
     }
 
-    /** {@return whether the application has left the answer to the container} */
+    /** {@return whether {@code sendError} was called, so that the container writes the response} */
     boolean isErrorSent() {
         return errorSent;
     }

@@ -15,35 +15,36 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What all requests of one filter, or of one {@link AsyncForms}, share; ends with its owner. */
+/** The options, timer and live requests of one filter or one {@link AsyncForms}, which closes it. */
 final class FormService implements AutoCloseable {
     private record AtPath(PathOptions path, FormOptions options) {}
 
     final Forms forms;
     private final List<AtPath> paths;
     final @Nullable Path location;
-    /** What must not outlive the web application, and how it ends. */
+    /** The live requests, each with the action that ends it. */
     private final Map<Object, Runnable> live = new ConcurrentHashMap<>();
 
-    private final Set<String> complained = ConcurrentHashMap.newKeySet();
-    final PaceWatch watch;
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
+    final FormTimer timer;
     private volatile boolean closed;
 
     /**
-     * @param paths which options are other than {@code options}
-     * @param location where {@code Part.write} puts relative names; null for the temporary directory of the container
+     * @param paths changes of {@code options} for some paths
+     * @param location the directory for relative names in {@code Part.write}; null for the directory that contains the
+     *     spool or, without a spool, the temporary directory of the web application
      */
     FormService(FormOptions options, List<PathOptions> paths, @Nullable Path location) {
         this.forms = Forms.of(options);
         this.paths = paths.stream()
-                .sorted(PathOptions::closestFirst)
+                .sorted(PathOptions::mostSpecificFirst)
                 .map(each -> new AtPath(
                         each, each.change().apply(forms.options().toBuilder()).build()))
                 .toList();
         SpoolDirectory spool = options.spool();
         this.location =
                 location != null || spool == null ? location : spool.path().getParent();
-        this.watch = new PaceWatch(
+        this.timer = new FormTimer(
                 Stream.concat(Stream.of(options), this.paths.stream().map(AtPath::options))
                         .map(FormOptions::minRateGrace)
                         .min(Comparator.naturalOrder())
@@ -55,7 +56,7 @@ final class FormService implements AutoCloseable {
             String info = request.getPathInfo();
             String path = info == null ? request.getServletPath() : request.getServletPath() + info;
             for (AtPath each : paths) {
-                if (each.path.fits(path)) {
+                if (each.path.matches(path)) {
                     return each.options;
                 }
             }
@@ -78,10 +79,10 @@ final class FormService implements AutoCloseable {
         live.remove(member);
     }
 
-    /** Logs what is wrong with the set-up, once. */
-    void complain(String what) {
-        if (complained.add(what)) {
-            System.getLogger(FormService.class.getPackageName()).log(System.Logger.Level.WARNING, what);
+    /** Logs a problem of the set-up once. */
+    void warnOnce(String message) {
+        if (warned.add(message)) {
+            System.getLogger(FormService.class.getPackageName()).log(System.Logger.Level.WARNING, message);
         }
     }
 
@@ -89,15 +90,15 @@ final class FormService implements AutoCloseable {
         return live.size();
     }
 
-    /** Ends what is left: forms that are held too. */
+    /** Ends all live requests, including those with holds. */
     @Override
     public void close() {
         closed = true;
         try (forms;
-                watch) {
+                timer) {
             live.values().forEach(Runnable::run);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // of a spool of its own, which these have not
+            throw new UncheckedIOException(e); // cannot happen, because the caller owns the spool
         }
     }
 }

@@ -26,10 +26,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request as the application sees it: all it knows is in its {@link RequestState}.
+ * The request that the application gets. Its state is in {@link RequestState}.
  *
- * <p>Parameters of the query string come from the request behind, so that they are decoded as ever, and forwards and
- * other wrappers have their say; it is asked only once the body is taken, so that the container does not parse it.
+ * <p>After the body has been claimed, query parameters come from the wrapped request. The container decodes them, and
+ * forwards and other wrappers can change them. Before, they are parsed here, because the container might parse the body too.
  */
 final class MultipartRequest extends HttpServletRequestWrapper {
     private final RequestState state;
@@ -62,19 +62,20 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     }
 
     private @Nullable MultipartForm form() throws IOException {
-        return isErrorPage() ? state.form.left() : state.form.parsed();
+        return isErrorPage() ? state.form.formIfPresent() : state.form.parsed();
     }
 
-    /** {@return whether this is the page that tells of an error: it must not fail of the form, nor wait for one} */
+    /** {@return whether this is an error page, which must neither fail because of the form nor wait for it} */
     private boolean isErrorPage() {
         return getDispatcherType() == DispatcherType.ERROR
-                || state.life.isOver() && getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null; // it forwards
+                || state.lease.hasEnded()
+                        && getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null; // a forward to an error page
     }
 
     // ---- parameters
 
     private FieldTexts texts() {
-        return isErrorPage() ? state.form.textsLeft() : state.form.texts();
+        return isErrorPage() ? state.form.textsIfPresent() : state.form.texts();
     }
 
     @Override
@@ -95,10 +96,10 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     private Map<String, String[]> query() {
         RuntimeException failure = null;
         RequestForm body = state.form;
-        if (body.isTaken() && !body.isRefused()) { // or an error page would have the container parse the body
+        if (body.isClaimed() && !body.isRefused()) { // otherwise the container might parse the body
             try {
                 return super.getParameterMap();
-            } catch (RuntimeException e) { // Jetty looks for parts in the body, which is taken, for a @MultipartConfig
+            } catch (RuntimeException e) { // with @MultipartConfig, Jetty looks for parts in the consumed body
                 failure = e;
             }
         }
@@ -147,11 +148,11 @@ final class MultipartRequest extends HttpServletRequestWrapper {
         return super.getReader();
     }
 
-    /** After the form there is nothing left in the stream; to somebody who reads it, it belongs alone. */
+    /** Claims the body for the application, unless a form was parsed, after which the stream is at its end. */
     private void takeBody() {
         RequestForm body = state.form;
-        if (!body.take(RequestForm.Use.APPLICATION) && !body.hasForm()) {
-            throw body.taken();
+        if (!body.claim(RequestForm.BodyOwner.APPLICATION) && !body.hasForm()) {
+            throw body.alreadyClaimed();
         }
     }
 

@@ -6,12 +6,12 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form of a request could not be taken. The only exception that {@code getParts}, {@code getParameter} and what
- * belongs to them throw because of what the client sent, or for want of room; an {@link IllegalStateException}, as the
- * servlet specification says.
+ * The exception of {@code getParts}, {@code getParameter} and the related methods for a form that is rejected or cannot be
+ * stored. It is an {@link IllegalStateException}, as the servlet specification requires. If it leaves the filter chain,
+ * {@link SluiceFilter} sends the error response.
  *
- * <p>The cause is the {@link MultipartException}, whose status and message this has, or the {@link IOException} of a sink
- * or the disk, which is not for clients; a form with a method that is not allowed has none. If it leaves the filter chain, {@link SluiceFilter} answers it.
+ * <p>The cause is a {@link MultipartException} with the same status and message, or the {@link IOException} of a sink or the
+ * disk, whose message is not for clients. If the method is not allowed, the cause is null.
  */
 public final class MultipartRequestException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
@@ -33,7 +33,7 @@ public final class MultipartRequestException extends IllegalStateException {
         this.clientGone = clientGone;
     }
 
-    /** {@return what to throw for trouble other than that of the connection} */
+    /** {@return the exception for any failure except a failed connection} */
     static MultipartRequestException of(IOException cause, boolean closesConnection) {
         if (isOfContainer(cause)) {
             return of(
@@ -49,23 +49,23 @@ public final class MultipartRequestException extends IllegalStateException {
                 : new MultipartRequestException(500, "the form could not be stored", cause, closesConnection, false);
     }
 
-    /** {@return what to throw for a form with another method than {@code allowed}} */
+    /** {@return the exception for a form whose method is not {@code allowed}} */
     static MultipartRequestException ofMethod(String allowed) {
-        return new MultipartRequestException(405, "forms are taken with " + allowed, null, false, false);
+        return new MultipartRequestException(405, "forms are accepted with " + allowed, null, false, false);
     }
 
-    /** {@return what to throw where the application is not set up as it has to be} */
-    static MultipartRequestException ofSetUp(String what) {
+    /** {@return the exception for a mistake in the set-up of the application} */
+    static MultipartRequestException ofSetUp(String message) {
         return new MultipartRequestException(
-                500, "the form could not be read", new IllegalStateException(what), false, false);
+                500, "the form could not be read", new IllegalStateException(message), false, false);
     }
 
-    /** {@return whether the container takes no body of that size: Undertow and WildFly, whose word for it this is} */
+    /** {@return whether the container rejected the size of the body; Undertow and WildFly use this exception} */
     static boolean isOfContainer(Throwable failure) {
         return failure.getClass().getSimpleName().equals("RequestTooBigException");
     }
 
-    /** {@return the trouble of the connection, for methods that cannot throw it as it is} */
+    /** {@return the exception for a failed connection, for methods that cannot throw an {@link IOException}} */
     static MultipartRequestException clientGone(IOException cause, boolean closesConnection) {
         return new MultipartRequestException(
                 400, "the body could not be read to its end", cause, closesConnection, true);
@@ -74,7 +74,8 @@ public final class MultipartRequestException extends IllegalStateException {
     /**
      * {@return the exception of this type in a chain of causes, or null}
      *
-     * @param refusal of the request; found by its cause, too, which the methods of {@link MultipartRequests} throw
+     * @param refusal the exception of the request, which is also found by its cause, because the methods of {@link
+     *     MultipartRequests} throw the cause
      */
     static @Nullable MultipartRequestException in(Throwable failure, @Nullable MultipartRequestException refusal) {
         Throwable unwrapped = refusal == null ? null : refusal.getCause();
@@ -101,21 +102,21 @@ public final class MultipartRequestException extends IllegalStateException {
         return null;
     }
 
-    /** {@return the {@link MultipartException} that {@code failure} wraps for the servlet API; else {@code failure}} */
+    /** {@return the {@link MultipartException} that {@code failure} wraps for the servlet API, or {@code failure} itself} */
     static Throwable unwrapped(Throwable failure) {
         return failure instanceof MultipartRequestException && failure.getCause() instanceof MultipartException refused
                 ? refused
                 : failure;
     }
 
-    /** {@return the HTTP status to answer: 400, 405, 408, 413, 415, 500, 503, 507, or what the application refused with} */
+    /** {@return the HTTP status for the response: 400, 405, 408, 413, 415, 500, 503, 507, or a status that the application chose} */
     public int httpStatus() {
         return httpStatus;
     }
 
     /**
-     * {@return whether the answer should have {@code Connection: close}, because the rest of the body is not read; never with
-     * HTTP/2, which does not allow that header}
+     * {@return whether the response should have {@code Connection: close}, because the rest of the body is not read. Never
+     * true with HTTP/2, which does not allow that header}
      */
     public boolean closesConnection() {
         return closesConnection;

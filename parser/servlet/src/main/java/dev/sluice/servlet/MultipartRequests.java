@@ -6,7 +6,7 @@ import dev.sluice.MultipartOptions;
 import dev.sluice.MultipartReader;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
-import dev.sluice.servlet.RequestForm.Use;
+import dev.sluice.servlet.RequestForm.BodyOwner;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 /**
- * What a servlet behind {@link SluiceFilter} can do beyond the servlet API. Use one of {@link #form}, {@link #reader} and
+ * Operations beyond the servlet API for servlets that {@link SluiceFilter} serves. Use one of {@link #form}, {@link #reader} and
  * {@link #receive} per request: the body can be read only once.
  */
 public final class MultipartRequests {
@@ -32,23 +32,23 @@ public final class MultipartRequests {
             this.state = state;
         }
 
-        /** Ends the hold. When the request is over, the end of the last hold closes the form. Idempotent. */
+        /** Ends the hold. After the end of the request, the last hold to end closes the form. Idempotent. */
         @Override
         public void close() {
             if (closed.compareAndSet(false, true)) {
-                state.life.release();
+                state.lease.release();
             }
         }
     }
 
     /**
-     * {@return the form of the request, parsed now if that has not happened yet. Do not close it: it lives as long as the
-     * request and its holds}
+     * {@return the form of the request, parsed now if necessary. Do not close it. It is closed after the end of the request
+     * and of all its holds}
      *
-     * @throws MultipartException if the body is not a form, is refused, or there is no room for it
+     * @throws MultipartException if the body is not a form, is refused, or cannot be stored for lack of room
      * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if there is no filter in front, or the body is read in another way
+     * @throws IllegalStateException if the request did not pass the filter, or the body is read in another way
      */
     public static MultipartForm form(HttpServletRequest request) throws IOException {
         RequestState state = ofForm(request);
@@ -67,34 +67,35 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the form of the request, taken by options of its own}
+     * {@return the form of the request, parsed with its own options}
      *
      * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
      *     progress listener
-     * @throws MultipartException if the body is not a form, is refused, or there is no room for it
+     * @throws MultipartException if the body is not a form, is refused, or cannot be stored for lack of room
      * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if there is no filter in front, or the form was parsed before, or the body is read in
-     *     another way. Calls of {@code getParts} and {@code getParameter} parse the form. Spring MVC calls {@code getParts}
-     *     before the controller, unless {@code spring.servlet.multipart.resolve-lazily} is {@code true}
+     * @throws IllegalStateException if the request did not pass the filter, the form was parsed before, or the body is read
+     *     in another way. Calls of {@code getParts} and {@code getParameter} parse the form. Spring MVC calls {@code
+     *     getParts} before the controller, unless {@code spring.servlet.multipart.resolve-lazily} is {@code true}
      */
     public static MultipartForm form(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
         RequestState state = ofForm(request);
         try {
-            return state.form.parsedBy(changed(state, change));
+            return state.form.parsedWith(changed(state, change));
         } catch (MultipartRequestException e) {
             throw unwrapped(e);
         }
     }
 
     /**
-     * {@return a form that comes in while no thread waits for it, see {@link AsyncForm}; by the options of the filter}
+     * Starts to receive the form without a waiting thread, with the options of the filter.
      *
-     * @param request put into asynchronous mode, if it is not yet
+     * @param request put into asynchronous mode, unless it already is
+     * @return the form
      * @throws MultipartException if the request is not a form; all other refusals fail {@link AsyncForm#completion()}
-     * @throws IllegalStateException if there is no filter in front, the body is read in another way, or the request does
-     *     not support asynchronous operation
+     * @throws IllegalStateException if the request did not pass the filter, the body is read in another way, or the request
+     *     does not support asynchronous operation
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
         RequestState state = ofForm(request);
@@ -102,13 +103,14 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return a form that comes in while no thread waits for it, by options of its own}
+     * Starts to receive the form without a waiting thread, with its own options.
      *
-     * @param request put into asynchronous mode, if it is not yet
+     * @param request put into asynchronous mode, unless it already is
      * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
      *     progress listener
-     * @throws MultipartException as {@link #receive(HttpServletRequest)}
-     * @throws IllegalStateException as {@link #receive(HttpServletRequest)}
+     * @return the form
+     * @throws MultipartException see {@link #receive(HttpServletRequest)}
+     * @throws IllegalStateException see {@link #receive(HttpServletRequest)}
      */
     public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
@@ -121,13 +123,12 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the body part by part, nothing of it stored; to be closed by the caller. With the limits of the filter
-     * where there is one, else with the {@linkplain MultipartOptions#defaults() default options}; with a filter its
-     * minimum rate holds}
+     * {@return a reader of the body, part by part and without storing it, which the caller closes. It has the limits and
+     * the minimum rate of the filter. Without a filter it has the {@linkplain MultipartOptions#defaults() default options}}
      *
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if somebody else has the body
+     * @throws IllegalStateException if the body is read in another way
      */
     public static MultipartReader reader(HttpServletRequest request) throws IOException {
         RequestState state = RequestState.of(request);
@@ -135,12 +136,12 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the body part by part, nothing of it stored; to be closed by the caller}
+     * {@return a reader of the body, part by part and without storing it, which the caller closes}
      *
-     * @param options what is accepted. Netty's pooled allocator, the default, leaves a cache on the thread
+     * @param options the limits and the preset. Netty's pooled allocator, the default, leaves a cache on the thread
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if somebody else has the body
+     * @throws IllegalStateException if the body is read in another way
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
         Boundary boundary = RequestForm.head(request).boundary(options.preset());
@@ -148,34 +149,35 @@ public final class MultipartRequests {
         InputStream body;
         if (state == null) {
             body = request.getInputStream();
-        } else if (state.form.take(Use.READER)) {
+        } else if (state.form.claim(BodyOwner.READER)) {
             body = state.form.open(state.form.options());
         } else {
-            throw state.form.taken();
+            throw state.form.alreadyClaimed();
         }
         return MultipartReader.create(body, boundary, options);
     }
 
     /**
-     * {@return a hold on the form of the request, for a worker that the container does not know of. Those started with
-     * {@link jakarta.servlet.AsyncContext#start} need none}
+     * {@return a hold that keeps the form open for a thread of the application. Workers started with {@link
+     * jakarta.servlet.AsyncContext#start} need none}
      *
-     * @throws IllegalStateException if there is no filter in front, or the request is over
+     * @throws IllegalStateException if the request did not pass the filter, or has ended
      */
     public static Hold hold(ServletRequest request) {
         RequestState state = filtered(request);
-        state.life.hold();
+        state.lease.hold();
         return new Hold(state);
     }
 
     /**
-     * Answers a {@link MultipartException} or a {@link MultipartRequestException}, whether it is the failure itself or one of
-     * its causes, as the filter does: with its status and message, through the error page of the container. A failure of
-     * the disk or of a sink is logged, because its message is not for the client.
+     * Sends the error response that the filter would send for a {@link MultipartException} or a {@link
+     * MultipartRequestException}: its status and message, through the error page of the container. The exception may be the
+     * failure itself or one of its causes. A failure of the disk or of a sink is logged, because its message is not for the
+     * client.
      *
-     * @param failure of {@link AsyncForm#completion()}, {@link #form} or {@code getParts}
-     * @return whether it was one of the two, and the response was not committed
-     * @throws IOException of the connection
+     * @param failure the failure of {@link AsyncForm#completion()}, {@link #form} or {@code getParts}
+     * @return whether the failure contained one of the two exceptions and the response was not committed
+     * @throws IOException if the connection fails
      */
     public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {
         MultipartRequestException known = MultipartRequestException.in(failure, FilteredResponse.refusal(response));
@@ -187,7 +189,7 @@ public final class MultipartRequests {
         }
         if (known.isOfServer()) {
             System.getLogger(MultipartRequests.class.getPackageName())
-                    .log(System.Logger.Level.ERROR, "a form was not taken", known);
+                    .log(System.Logger.Level.ERROR, "a form was not stored", known);
         }
         if (known.closesConnection()) {
             response.setHeader("Connection", "close");
@@ -197,9 +199,9 @@ public final class MultipartRequests {
     }
 
     private static RequestState ofForm(HttpServletRequest request) throws MultipartException {
-        OtherRequest other = OtherRequest.of(request);
+        NonMultipartRequest other = NonMultipartRequest.of(request);
         if (other != null) {
-            throw other.refused();
+            throw other.refuse();
         }
         return filtered(request);
     }
@@ -208,8 +210,8 @@ public final class MultipartRequests {
         RequestState state = RequestState.of(request);
         if (state == null) {
             throw new IllegalStateException(
-                    "no SluiceFilter has seen the request: map it to this path and dispatcher type; it takes"
-                            + " multipart/form-data with POST, PUT and PATCH only");
+                    "the request did not pass a SluiceFilter: map the filter to this path and dispatcher type; it"
+                            + " handles multipart/form-data with POST, PUT and PATCH only");
         }
         return state;
     }

@@ -3,7 +3,7 @@ package dev.sluice.servlet;
 import dev.sluice.form.FormOptions;
 import java.util.function.UnaryOperator;
 
-/** Options of their own for the requests to one path, or to all below it. */
+/** A change of the form options for one path, or for a path and everything below it. */
 record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
     private static final String ALL_BELOW = "/*";
 
@@ -11,7 +11,7 @@ record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
         check(pattern);
     }
 
-    /** @throws IllegalArgumentException if {@code pattern} is no path, nor one that ends in {@code /*} */
+    /** @throws IllegalArgumentException if {@code pattern} is neither a path nor a path followed by {@code /*} */
     static void check(String pattern) {
         String path = isPrefix(pattern) ? pattern.substring(0, pattern.length() - ALL_BELOW.length()) : pattern;
         if (!pattern.startsWith("/") || path.indexOf('*') >= 0) {
@@ -19,8 +19,8 @@ record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
         }
     }
 
-    /** Compares: of two that fit, the one that says more comes first. */
-    static int closestFirst(PathOptions one, PathOptions other) {
+    /** Compares two patterns. Exact paths come first, then longer prefixes. */
+    static int mostSpecificFirst(PathOptions one, PathOptions other) {
         int exactFirst = Boolean.compare(isPrefix(one.pattern), isPrefix(other.pattern));
         return exactFirst != 0 ? exactFirst : Integer.compare(other.pattern.length(), one.pattern.length());
     }
@@ -29,8 +29,8 @@ record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
         return pattern.endsWith(ALL_BELOW);
     }
 
-    /** @param path within the web application */
-    boolean fits(String path) {
+    /** @param path relative to the web application */
+    boolean matches(String path) {
         if (!isPrefix(pattern)) {
             return path.equals(pattern);
         }

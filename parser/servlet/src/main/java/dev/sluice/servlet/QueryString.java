@@ -12,14 +12,16 @@ import java.util.Map;
 import java.util.StringTokenizer;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of a query string, for where the container cannot be asked. */
+/** A parser of query strings, used when the container would parse the body as well. */
 final class QueryString {
     private QueryString() {}
 
     /**
-     * {@return the parameters, in order; an {@link IllegalArgumentException} says that an escape is broken}
+     * {@return the parameters in order}
      *
-     * @param strict whether it says so too where what is escaped is not of the charset
+     * @param charset null for UTF-8
+     * @param strict whether escaped bytes that are malformed in the charset are rejected
+     * @throws IllegalArgumentException if an escape is malformed
      */
     static Map<String, String[]> parameters(@Nullable String query, @Nullable Charset charset, boolean strict) {
         Charset known = charset != null ? charset : StandardCharsets.UTF_8;
@@ -46,7 +48,7 @@ final class QueryString {
         try {
             return charset.newDecoder().decode(bytes).toString();
         } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException("the query is not in " + charset, e);
+            throw new IllegalArgumentException("the query string is not valid in " + charset, e);
         }
     }
 }

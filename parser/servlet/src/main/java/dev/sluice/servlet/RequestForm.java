@@ -20,16 +20,18 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The body of one request: who has it, and the form that is in it. */
+/**
+ * The body of one request and its form. The body has one {@linkplain BodyOwner owner}, and the first claim wins. A form is
+ * parsed once, by the thread that claims it. Other threads wait for the result in {@link #future}.
+ */
 final class RequestForm {
-    private static final String READ_BEFORE =
-            "something has read the body of a request, or its beginning, before SluiceFilter:"
-                    + " map SluiceFilter in front of every filter that reads the body or asks for parameters (in Spring Boot"
-                    + " with Ordered.HIGHEST_PRECEDENCE)";
+    private static final String READ_BEFORE = "all or part of a request body was read before SluiceFilter:"
+            + " map SluiceFilter before every filter that reads the body or the parameters (in Spring Boot with"
+            + " Ordered.HIGHEST_PRECEDENCE)";
 
-    /** Who has the body. */
-    enum Use {
-        NOBODY,
+    /** The user of the body. */
+    enum BodyOwner {
+        NONE,
         REFUSED,
         FORM,
         ASYNC_FORM,
@@ -38,12 +40,12 @@ final class RequestForm {
     }
 
     final HttpServletRequest source;
-    private final RequestLife life;
-    private final long announced;
-    /** Whether an answer can close the connection: one of HTTP/2 has no such header, and a client takes it for an error. */
-    private final boolean mayClose;
+    private final RequestLease lease;
+    private final long contentLength;
+    /** Whether a response may have {@code Connection: close}. HTTP/2 clients treat that header as an error. */
+    private final boolean mayCloseConnection;
 
-    private final AtomicReference<Use> use = new AtomicReference<>(Use.NOBODY);
+    private final AtomicReference<BodyOwner> owner = new AtomicReference<>(BodyOwner.NONE);
     final CompletableFuture<MultipartForm> future = new CompletableFuture<>();
     private final AtomicReference<@Nullable FieldTexts> texts = new AtomicReference<>();
 
@@ -54,17 +56,17 @@ final class RequestForm {
     private volatile @Nullable Thread parser;
     private volatile boolean encodingSet;
 
-    RequestForm(HttpServletRequest source, FormService service, RequestLife life) {
+    RequestForm(HttpServletRequest source, FormService service, RequestLease lease) {
         this.source = source;
-        this.life = life;
-        this.announced = source.getContentLengthLong();
-        this.mayClose = source.getProtocol().startsWith("HTTP/1");
+        this.lease = lease;
+        this.contentLength = source.getContentLengthLong();
+        this.mayCloseConnection = source.getProtocol().startsWith("HTTP/1");
         this.service = service;
         this.options = service.options(source);
     }
 
-    /** Has it taken by another filter, with the options of that one. */
-    void takenBy(FormService other) {
+    /** Uses another filter and its options for the form. */
+    void useService(FormService other) {
         service = other;
         options = other.options(source);
     }
@@ -73,60 +75,67 @@ final class RequestForm {
         return service;
     }
 
-    /** {@return how the form is taken, unless somebody says so for this request} */
+    /** {@return the options for the form} */
     FormOptions options() {
         return options;
     }
 
-    /** Has this form taken otherwise. */
+    /** Sets options for this form only. */
     void options(FormOptions changed) {
         options = changed;
     }
 
-    // ---- who has the body
+    // ---- the owner of the body
 
-    /** Takes the body for something other than the form. {@return whether nobody had it, or {@code next} has it} */
-    boolean take(Use next) {
-        return use.compareAndSet(Use.NOBODY, next) || use.get() == next && next == Use.APPLICATION;
+    /**
+     * Claims the body.
+     *
+     * @return whether it was unclaimed, or the application claims it again
+     */
+    boolean claim(BodyOwner next) {
+        return owner.compareAndSet(BodyOwner.NONE, next) || owner.get() == next && next == BodyOwner.APPLICATION;
     }
 
-    /** Undoes {@link #take}, for somebody who has not read anything. */
-    void giveBack(Use taken) {
-        use.compareAndSet(taken, Use.NOBODY);
+    /** Undoes {@link #claim} by an owner that has not read anything. */
+    void unclaim(BodyOwner taken) {
+        owner.compareAndSet(taken, BodyOwner.NONE);
     }
 
-    IllegalStateException taken() {
+    IllegalStateException alreadyClaimed() {
         return new IllegalStateException(
-                switch (Objects.requireNonNull(use.get())) {
-                    case NOBODY -> "the body of the request has not been read";
-                    case REFUSED -> "the body of the request has been refused, and was not read";
+                switch (Objects.requireNonNull(owner.get())) {
+                    case NONE -> "the body of the request has not been read";
+                    case REFUSED -> "the body of the request was refused without being read";
                     case FORM ->
-                        "the form of the request has already been parsed, by getParts, getParameter or Spring MVC: take the"
-                                + " form that is there with MultipartRequests.form(request), or call this before (with"
-                                + " spring.servlet.multipart.resolve-lazily=true in Spring Boot)";
+                        "the form of the request has already been parsed, by getParts, getParameter or Spring MVC: get it"
+                                + " with MultipartRequests.form(request), or call this method earlier (in Spring Boot with"
+                                + " spring.servlet.multipart.resolve-lazily=true)";
                     case ASYNC_FORM -> "the form of the request is being received: wait for AsyncForm.completion()";
                     case READER -> "the body of the request is read part by part, through MultipartRequests.reader";
                     case APPLICATION ->
-                        "the application has already called getInputStream() or getReader(), and reads the body itself";
+                        "the application reads the body itself, because it has called getInputStream() or getReader()";
                 });
     }
 
-    /** {@return whether the form may still be, or has been, parsed here} */
+    /** {@return whether a form is available here, or could still be parsed} */
     boolean hasForm() {
-        Use now = use.get();
-        return now == Use.NOBODY || now == Use.REFUSED || now == Use.FORM || now == Use.ASYNC_FORM && future.isDone();
+        BodyOwner now = owner.get();
+        return now == BodyOwner.NONE
+                || now == BodyOwner.REFUSED
+                || now == BodyOwner.FORM
+                || now == BodyOwner.ASYNC_FORM && future.isDone();
     }
 
-    boolean isTaken() {
-        return use.get() != Use.NOBODY;
+    boolean isClaimed() {
+        return owner.get() != BodyOwner.NONE;
     }
 
-    /** {@return whether the body was given to nobody, and is unread} */
+    /** {@return whether the body was rejected unread} */
     boolean isRefused() {
-        return use.get() == Use.REFUSED;
+        return owner.get() == BodyOwner.REFUSED;
     }
 
-    /** {@return the exception that calls for the form throw; null if there is none, or it is of another type} */
+    /** {@return the exception that rejected the form; null if there is none, or it is of another type} */
     @Nullable
     MultipartRequestException refusal() {
         return future.handle((whole, failure) -> failure).getNow(null) instanceof MultipartRequestException known
@@ -136,7 +145,7 @@ final class RequestForm {
 
     /** Rejects the body unread. Calls for the form throw {@code refusal}. */
     void refuse(MultipartRequestException refusal) {
-        use.set(Use.REFUSED);
+        owner.set(BodyOwner.REFUSED);
         Forms.reportRejected(options, refusal.getCause() instanceof MultipartException known ? known.reason() : null);
         future.completeExceptionally(refusal);
     }
@@ -146,7 +155,7 @@ final class RequestForm {
     static FormHead head(HttpServletRequest request) {
         List<String> types = Collections.list(request.getHeaders("Content-Type"));
         List<String> encodings = Collections.list(request.getHeaders("Content-Encoding"));
-        @Nullable String type = request.getContentType(); // which others may have changed
+        @Nullable String type = request.getContentType(); // an outer filter may have changed it
         return new FormHead(
                 types.size() > 1 ? types : type == null ? List.of() : List.of(type),
                 encodings.isEmpty() ? null : String.join(", ", encodings),
@@ -154,16 +163,16 @@ final class RequestForm {
                 request.getHeader("Expect") != null);
     }
 
-    /** @param paced options with the minimum rate, where nobody else looks at it */
+    /** @param paced the options with the minimum rate to enforce; null if another class enforces it */
     BodyStream open(@Nullable FormOptions paced) throws IOException {
         BodyStream opened = new BodyStream(source.getInputStream(), this::isBodyGone, paced);
         body = opened;
         return opened;
     }
 
-    /** Once the container is done with the request, its stream may be that of the next one on the connection. */
+    /** {@return whether the stream must not be read, because the next request on the connection may use it} */
     private boolean isBodyGone() {
-        return service.isClosed() || life.isRequestOver();
+        return service.isClosed() || lease.hasRequestEnded();
     }
 
     /** Remembers that the application set the character encoding after the filter. */
@@ -171,7 +180,7 @@ final class RequestForm {
         encodingSet = true;
     }
 
-    /** {@return the charset that the application set for the request, if it is known and keeps ASCII, or null} */
+    /** {@return the charset that the application set, or null; charsets that do not contain ASCII are ignored} */
     @Nullable
     Charset charset() {
         Charset set = known(source.getCharacterEncoding());
@@ -180,13 +189,13 @@ final class RequestForm {
         }
         try {
             options.toBuilder().headerCharset(set);
-        } catch (IllegalArgumentException e) { // it does not keep ASCII
+        } catch (IllegalArgumentException e) { // the charset does not contain ASCII
             return null;
         }
         return encodingSet || !isOfClient(set) ? set : null;
     }
 
-    /** {@return whether the Content-Type names {@code charset}: the container takes the encoding from there if none is set} */
+    /** {@return whether {@code charset} comes from the Content-Type header, which containers use if no encoding is set} */
     private boolean isOfClient(Charset charset) {
         StringTokenizer parameters = new StringTokenizer(String.valueOf(source.getContentType()), ";");
         while (parameters.hasMoreTokens()) {
@@ -212,7 +221,7 @@ final class RequestForm {
         }
     }
 
-    /** {@return the options with names in the charset of the request, where it has one and the options name no other than UTF-8} */
+    /** {@return the options, with the charset of the request for names unless the options set a charset other than UTF-8} */
     FormOptions inCharset(FormOptions given) {
         Charset named = charset();
         if (named == null
@@ -225,21 +234,21 @@ final class RequestForm {
 
     // ---- the form
 
-    /** {@return the form, which is parsed now if it has not been; other threads that ask meanwhile wait} */
+    /** {@return the form, parsed now if necessary; concurrent callers wait for the result} */
     MultipartForm parsed() throws IOException {
-        life.checkNotOver();
-        if (use.compareAndSet(Use.NOBODY, Use.FORM)) {
+        lease.checkNotEnded();
+        if (owner.compareAndSet(BodyOwner.NONE, BodyOwner.FORM)) {
             parse();
         } else if (!hasForm()) {
-            throw taken();
+            throw alreadyClaimed();
         }
         return result();
     }
 
-    MultipartForm parsedBy(FormOptions changed) throws IOException {
-        life.checkNotOver();
-        if (!take(Use.FORM)) {
-            throw taken();
+    MultipartForm parsedWith(FormOptions changed) throws IOException {
+        lease.checkNotEnded();
+        if (!claim(BodyOwner.FORM)) {
+            throw alreadyClaimed();
         }
         options = changed;
         parse();
@@ -248,7 +257,8 @@ final class RequestForm {
 
     private MultipartForm result() throws IOException {
         if (parser == Thread.currentThread()) {
-            throw new IllegalStateException("the form is being parsed by the caller itself");
+            throw new IllegalStateException(
+                    "the calling thread is parsing the form: do not request the form from a part decider or sink");
         }
         try {
             return future.join();
@@ -267,30 +277,30 @@ final class RequestForm {
 
     private void parse() {
         try {
-            life.hold();
-        } catch (IllegalStateException e) { // the request has just ended; others may wait already
+            lease.hold();
+        } catch (IllegalStateException e) { // the request has just ended; other threads may already wait
             future.completeExceptionally(e);
             return;
         }
         parser = Thread.currentThread();
         try {
-            if (life.isRequestOver()) { // though it is held
+            if (lease.hasRequestEnded()) { // the lease can outlast the request
                 throw new IllegalStateException(
-                        "the request is over, and its body was not read: ask for the form before");
+                        "the request has ended, and its body was not read: call this method before the end");
             }
             complete(read());
         } catch (IOException | RuntimeException | Error e) {
             future.completeExceptionally(e);
         } finally {
             parser = null;
-            life.release();
+            lease.release();
         }
     }
 
     private MultipartForm read() throws IOException {
         BodyStream in = open(null);
         try {
-            return whole(service.forms.read(in, head(source), inCharset(options)), in.count());
+            return checkComplete(service.forms.read(in, head(source), inCharset(options)), in.count());
         } catch (IOException e) {
             if (in.isClientFailure(e) && !MultipartRequestException.isOfContainer(e)) {
                 throw e;
@@ -299,43 +309,43 @@ final class RequestForm {
         }
     }
 
-    /** {@return the form, if the body was there from its beginning} */
-    MultipartForm whole(MultipartForm parsed, long received) {
-        if (received < announced) {
+    /** {@return the form; it is closed and rejected if part of the body was read before the filter} */
+    MultipartForm checkComplete(MultipartForm parsed, long received) {
+        if (received < contentLength) {
             parsed.close();
             throw readBefore();
         }
         return parsed;
     }
 
-    /** {@return what to throw instead of what a form failed with} */
+    /** {@return the exception that callers get for a failed form} */
     MultipartRequestException refusal(IOException failure, long received, boolean closesConnection) {
-        boolean nothing = received == 0 && announced > 0;
+        boolean nothing = received == 0 && contentLength > 0;
         return nothing && failure instanceof MultipartException refused && refused.reason() == Reason.TRUNCATED
                 ? readBefore()
-                : MultipartRequestException.of(failure, closesConnection && mayClose);
+                : MultipartRequestException.of(failure, closesConnection && mayCloseConnection);
     }
 
     private MultipartRequestException readBefore() {
-        service.complain(READ_BEFORE);
+        service.warnOnce(READ_BEFORE);
         return MultipartRequestException.ofSetUp(READ_BEFORE);
     }
 
-    /** Hands the form to whoever waits for it, or closes it if the request ended meanwhile. */
+    /** Completes the future with the form, and closes the form if the lease ended meanwhile. */
     void complete(MultipartForm parsed) {
         future.complete(parsed);
-        if (life.isOver()) {
+        if (lease.hasEnded()) {
             parsed.close();
         }
     }
 
-    /** {@return the texts of the fields of the body; none where somebody else has the body} */
+    /** {@return the texts of the fields; none if the body has another owner} */
     FieldTexts texts() {
         FieldTexts known = texts.get();
         if (known != null) {
             return known;
         }
-        if (!hasForm() || life.isOver()) {
+        if (!hasForm() || lease.hasEnded()) {
             return FieldTexts.NONE;
         }
         MultipartRequestException refusal = textsRefusal;
@@ -346,8 +356,8 @@ final class RequestForm {
         try {
             parsed = parsed();
         } catch (IOException e) {
-            throw MultipartRequestException.clientGone(e, mayClose);
-        } catch (CancellationException | CompletionException e) { // of an asynchronous form: nothing the client did
+            throw MultipartRequestException.clientGone(e, mayCloseConnection);
+        } catch (CancellationException | CompletionException e) { // an asynchronous form that was cancelled
             return FieldTexts.NONE;
         }
         FieldTexts read;
@@ -359,8 +369,8 @@ final class RequestForm {
             throw refusal;
         }
         if (texts.compareAndSet(null, read)) {
-            if (life.isOver()) {
-                read.close(); // the end came meanwhile, and has not seen them
+            if (lease.hasEnded()) {
+                read.close(); // the lease ended before they were published
             }
             return read;
         }
@@ -368,31 +378,31 @@ final class RequestForm {
         return texts();
     }
 
-    /** Reads the texts while the fields are there. */
+    /** Copies the texts while the fields exist. */
     void keepTexts() {
         try {
             texts();
         } catch (IllegalStateException e) {
-            // there is no form: whoever asks for them will hear of it
+            // no form: getParameter throws the same exception
         }
     }
 
-    /** {@return the form if it is there, for an error page; or null} */
+    /** {@return the form for an error page, or null if it is not complete or already closed} */
     @Nullable
-    MultipartForm left() {
-        return life.isOver() || !future.isDone() || future.isCompletedExceptionally() ? null : future.join();
+    MultipartForm formIfPresent() {
+        return lease.hasEnded() || !future.isDone() || future.isCompletedExceptionally() ? null : future.join();
     }
 
-    /** {@return the texts of a form that is there, or was when this was asked before; for an error page} */
-    FieldTexts textsLeft() {
-        if (left() != null) {
+    /** {@return the texts of the form for an error page; none if the form was not parsed} */
+    FieldTexts textsIfPresent() {
+        if (formIfPresent() != null) {
             keepTexts();
         }
         FieldTexts known = texts.get();
         return known != null ? known : FieldTexts.NONE;
     }
 
-    /** Wakes whoever waits for the client. */
+    /** Interrupts the thread that waits for the client. */
     void shutDown() {
         BodyStream open = body;
         if (open != null) {
@@ -400,7 +410,7 @@ final class RequestForm {
         }
     }
 
-    /** Closes what there is: once, when nobody holds the request any more. */
+    /** Closes the form and its texts. Runs once, at the end of the lease. */
     void end() {
         if (future.isDone() && !future.isCompletedExceptionally()) {
             future.join().close();

@@ -16,29 +16,55 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** One request over all its dispatches, until it is over: an attribute of it, from which its {@linkplain #form form} is had. */
+/**
+ * The state of one request across its dispatches, stored as a request attribute.
+ *
+ * <p><b>Body.</b> {@link #form} decides how the body is read. The first caller claims it: the form, an {@link AsyncForm}, a
+ * {@code MultipartReader} or the application. Later callers of another kind get an exception. A form is read on the thread
+ * that first asks for it. An asynchronous form is read by one container thread at a time.
+ *
+ * <p><b>End.</b> {@link #lease} counts the users of the form: the request itself, the thread that parses, workers of {@code
+ * AsyncContext.start}, and holds. The last user to finish closes the form. The request stops being a user in {@link
+ * #requestEnded()}, which the filter calls after a synchronous dispatch and this listener calls in {@code onComplete}.
+ * Afterwards the body is not read, because the connection may already carry the next request.
+ *
+ * <p><b>Missing notifications.</b> Some containers do not call {@code onComplete} after a timeout, an error or a failed
+ * dispatch. Therefore two tasks run after a grace period:
+ *
+ * <ul>
+ *   <li>{@link #endAfterGrace()} ends a request that has completed, timed out or failed, unless another dispatch came.
+ *   <li>{@link #expectDispatch()} ends a request that the container recycled before a requested dispatch.
+ * </ul>
+ *
+ * <p><b>Dispatches.</b> A request may pass the filter several times: REQUEST, FORWARD and INCLUDE, then any number of ASYNC
+ * cycles, and ERROR last. Dispatches can overlap with worker threads and with container threads that call this listener.
+ * Two filters in a row share one state. The options of the inner filter apply if the body is still unclaimed.
+ *
+ * <p><b>Threads.</b> All methods can be called by any thread. {@link #shutDown} ends the request while other threads still
+ * use it, and interrupts a thread that waits for the client.
+ */
 final class RequestState implements AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();
 
     private final HttpServletRequest source;
     final ServletContext context;
-    private final FormService first;
-    final RequestLife life;
+    private final FormService firstService;
+    final RequestLease lease;
     final RequestForm form;
     private final AtomicInteger dispatches = new AtomicInteger();
-    /** Dispatches that have not returned. */
-    private final AtomicInteger under = new AtomicInteger();
+    /** The number of dispatches that have not returned. */
+    private final AtomicInteger activeDispatches = new AtomicInteger();
 
     private volatile @Nullable Consumer<Throwable> abort;
-    private volatile @Nullable Future<?> grace;
+    private volatile @Nullable Future<?> graceTask;
     private volatile boolean async;
 
     private RequestState(HttpServletRequest source, FormService service) {
         this.source = source;
         this.context = source.getServletContext();
-        this.first = service;
-        this.life = new RequestLife(service.watch, this::end);
-        this.form = new RequestForm(source, service, life);
+        this.firstService = service;
+        this.lease = new RequestLease(service.timer, this::end);
+        this.form = new RequestForm(source, service, lease);
     }
 
     static RequestState attach(HttpServletRequest request, FormService service) {
@@ -48,10 +74,10 @@ final class RequestState implements AsyncListener {
         return state;
     }
 
-    /** Forgets the request, with which nothing has been done. */
+    /** Removes this state from a request whose body has not been read. */
     void detach() {
         source.removeAttribute(ATTRIBUTE);
-        requestOver();
+        requestEnded();
     }
 
     static @Nullable RequestState of(ServletRequest request) {
@@ -60,171 +86,175 @@ final class RequestState implements AsyncListener {
 
     // ---- the end
 
-    /** The container is done with the request; idempotent. */
-    void requestOver() {
+    /** Ends the request on behalf of the container, which has finished with it. Idempotent. */
+    void requestEnded() {
         abort(() -> new CancellationException("the request was completed before its form"));
-        life.requestOver();
+        lease.requestEnded();
         cancelGrace();
     }
 
     /**
-     * Ends the request after the grace, where it has completed, timed out or failed: not every container says that it is over
-     * then. But a listener may dispatch it.
+     * Ends the request after a grace period. Some containers do not call {@code onComplete} after a timeout or an error. A
+     * dispatch within the period, for example by a listener, cancels this.
      */
-    void overUnlessDispatched() {
-        overUnlessDispatchedSince(dispatches.get());
+    void endAfterGrace() {
+        endAfterGraceUnlessDispatched(dispatches.get());
     }
 
-    private void overUnlessDispatchedSince(int before) {
-        if (life.isRequestOver()) {
+    private void endAfterGraceUnlessDispatched(int before) {
+        if (lease.hasRequestEnded()) {
             return;
         }
         cancelGrace();
-        grace = life.afterGrace(() -> {
+        graceTask = lease.afterGrace(() -> {
             if (dispatches.get() != before) {
-                return; // its end ends the request, or what it has started
-            } else if (under.get() > 0) {
-                overUnlessDispatchedSince(before); // who completes a request early may go on with its form
+                return; // the end of that dispatch, or of its asynchronous cycle, ends the request
+            } else if (activeDispatches.get() > 0) {
+                endAfterGraceUnlessDispatched(before); // code that completes a request early may still use its form
             } else {
-                requestOver();
+                requestEnded();
             }
         });
-        if (life.isRequestOver()) {
+        if (lease.hasRequestEnded()) {
             cancelGrace();
         }
     }
 
     /**
-     * Ends the request if the container forgets it before the coming dispatch. Jetty notifies no listener if a filter in
-     * front throws in that dispatch after the response was committed.
+     * Ends the request if the container recycles it before the requested dispatch arrives. Jetty notifies no listener if an
+     * outer filter throws in that dispatch after the response was committed.
      */
-    void awaitDispatch() {
+    void expectDispatch() {
         int before = dispatches.get();
         cancelGrace();
-        grace = life.afterGrace(() -> {
-            if (dispatches.get() != before || life.isRequestOver()) {
+        graceTask = lease.afterGrace(() -> {
+            if (dispatches.get() != before || lease.hasRequestEnded()) {
                 return;
             } else if (isForgotten()) {
-                requestOver();
+                requestEnded();
             } else {
-                awaitDispatch(); // it takes longer, or does not come through the filter
+                expectDispatch(); // it is late, or does not pass this filter
             }
         });
-        if (life.isRequestOver()) {
+        if (lease.hasRequestEnded()) {
             cancelGrace();
         }
     }
 
-    /** {@return whether the container has recycled the request, which loses its attributes or rejects calls then} */
+    /** {@return whether the container has recycled the request: it has lost its attributes, or it rejects calls} */
     private boolean isForgotten() {
         try {
             return source.getAttribute(ATTRIBUTE) != this;
-        } catch (RuntimeException e) { // NullPointerException of Jetty, IllegalStateException of Tomcat
+        } catch (RuntimeException e) { // NullPointerException in Jetty, IllegalStateException in Tomcat
             return true;
         }
     }
 
-    /** As it is kept it keeps all there was of the request. */
+    /** Cancels the scheduled task, which would keep the request reachable. */
     private void cancelGrace() {
-        Future<?> running = grace;
+        Future<?> running = graceTask;
         if (running != null) {
             running.cancel(false);
         }
     }
 
-    void entered() {
-        under.incrementAndGet();
+    void dispatchEntered() {
+        activeDispatches.incrementAndGet();
     }
 
-    void returned() {
-        under.decrementAndGet();
+    void dispatchReturned() {
+        activeDispatches.decrementAndGet();
     }
 
-    /** @param inner of another filter that sees the request for the first time, behind the first; or null */
+    /**
+     * Records a dispatch of a request that already has a state.
+     *
+     * @param inner the service of the current filter, which may follow another one in the chain; null to keep the options
+     */
     void dispatched(DispatcherType type, @Nullable FormService inner) {
-        if (type != DispatcherType.ERROR) { // after an error page nothing more comes
+        if (type != DispatcherType.ERROR) { // an error page is the last dispatch
             dispatches.incrementAndGet();
         }
         if (type == DispatcherType.ASYNC) {
-            async = false; // until it is started anew, which its end would not be awaited without
+            async = false; // until the dispatch calls startAsync again
         }
         FormService now = form.service();
         if (inner == null || inner == now) {
             return;
         }
-        if (form.isTaken()) {
-            inner.complain("the options of a SluiceFilter are not used: another one in front of it has already read the"
-                    + " body, with options of its own");
+        if (form.isClaimed()) {
+            inner.warnOnce("the options of a SluiceFilter are not used, because a filter before it has already read the"
+                    + " body with its own options");
         } else {
-            if (now != first) {
+            if (now != firstService) {
                 now.remove(this);
             }
-            form.takenBy(inner);
+            form.useService(inner);
             inner.add(this, this::shutDown);
         }
     }
 
-    /** The web application ends, whoever holds what. */
+    /** Ends the request because the web application stops, even if it is still in use. */
     private void shutDown() {
         abort(() -> new CancellationException("the web application is being stopped"));
         form.shutDown();
-        life.shutDown();
+        lease.shutDown();
     }
 
     private void end() {
         form.end();
         form.service().remove(this);
-        first.remove(this); // last: what is not live any more has nothing left
+        firstService.remove(this); // last, so that requests that are not live have released everything
     }
 
     // ---- asynchronous requests
 
-    /** {@return whether an end of the request is awaited that is not that of the dispatch} */
+    /** {@return whether the request continues asynchronously after the current dispatch} */
     boolean isAsync() {
         return async;
     }
 
-    /** The request goes on after the dispatch: listens for its end. */
+    /** Listens for the end of an asynchronous request. */
     void asyncStarted(AsyncContext started) {
         async = true;
         started.addListener(this);
     }
 
-    /** A form comes in while no thread waits for it. */
-    void receives(FormOptions changed, Consumer<Throwable> whenAborted) {
+    /** Sets the options of an asynchronous form, and the action that aborts it. */
+    void receiveAsync(FormOptions changed, Consumer<Throwable> whenAborted) {
         form.options(changed);
         abort = whenAborted;
-        if (form.service().isClosed()) { // whoever closed it may have looked for the form before it was there
+        if (form.service().isClosed()) { // close() may have run before this form was registered
             shutDown();
         }
     }
 
     private void abort(Supplier<Throwable> reason) {
         Consumer<Throwable> running = abort;
-        if (running != null) { // mostly not: a stack trace for nobody costs more than many a part
+        if (running != null) { // usually null; stack traces are expensive, so the exception is created on demand
             running.accept(reason.get());
         }
     }
 
     @Override
     public void onComplete(AsyncEvent event) {
-        requestOver();
+        requestEnded();
     }
 
     @Override
     public void onTimeout(AsyncEvent event) {
-        abort(() -> new TimeoutException("the asynchronous request has timed out"));
-        overUnlessDispatched();
+        abort(() -> new TimeoutException("the asynchronous request timed out"));
+        endAfterGrace();
     }
 
     @Override
     public void onError(AsyncEvent event) {
         @Nullable Throwable cause = event.getThrowable();
-        abort(() -> cause != null ? cause : new IllegalStateException("the asynchronous request has failed"));
-        overUnlessDispatched();
+        abort(() -> cause != null ? cause : new IllegalStateException("the asynchronous request failed"));
+        endAfterGrace();
     }
 
-    /** Another cycle of the same request: listeners have to be added again. */
+    /** Adds this listener to the next asynchronous cycle, because the container removes listeners at the start of each. */
     @Override
     public void onStartAsync(AsyncEvent event) {
         asyncStarted(event.getAsyncContext());

@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A part of the form, as servlets know parts. */
+/** An adapter from {@link FormPart} to {@link Part}. */
 final class ServletPart implements Part {
     private final FormPart part;
     private final RequestState state;
@@ -52,7 +52,7 @@ final class ServletPart implements Part {
         return part.size();
     }
 
-    /** Makes the content a file, which replaces one that is there. */
+    /** Moves the content to a file and replaces an existing one. */
     @Override
     public void write(String fileName) throws IOException {
         Path target = target(fileName);
@@ -60,7 +60,7 @@ final class ServletPart implements Part {
         part.moveTo(target, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** A field stays a parameter, whatever becomes of the part. */
+    /** Copies the text of a field, so that the parameter remains when the part is moved or deleted. */
     private void keepParameter() {
         if (!part.isFile()) {
             state.form.keepTexts();
@@ -73,11 +73,11 @@ final class ServletPart implements Part {
         try {
             target = location.resolve(fileName).normalize();
         } catch (InvalidPathException e) {
-            throw new IOException("the name to write a part to is not a path", e);
+            throw new IOException("the file name for the part is not a valid path", e);
         }
         boolean relative = !Path.of(fileName).isAbsolute();
         if (relative && (!target.startsWith(location) || target.equals(location))) {
-            throw new IOException("the relative name to write a part to leads out of " + location
+            throw new IOException("the relative file name for the part leads out of " + location
                     + ": pass a name below it, or an absolute path");
         }
         return target;
@@ -91,7 +91,8 @@ final class ServletPart implements Part {
         if (state.context.getAttribute(ServletContext.TEMPDIR) instanceof File directory) {
             return directory.toPath().toAbsolutePath().normalize();
         }
-        throw new IOException("there is no directory for relative names: pass an absolute path");
+        throw new IOException(
+                "relative file names need a directory: pass an absolute path, or set the location of SluiceFilter");
     }
 
     @Override
@@ -110,7 +111,7 @@ final class ServletPart implements Part {
         return part.head().headers(name);
     }
 
-    /** {@return each name once, in the case in which the client wrote it first; Tomcat returns lower case} */
+    /** {@return each name once, in the case of its first occurrence; Tomcat returns lower case} */
     @Override
     public Collection<String> getHeaderNames() {
         Map<String, String> names = new LinkedHashMap<>();
@@ -120,7 +121,7 @@ final class ServletPart implements Part {
         return List.copyOf(names.values());
     }
 
-    /** {@return whether it is the same part: there is a new view of it for each call} */
+    /** {@return whether both adapt the same part, because each call of {@code getParts} creates new adapters} */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof ServletPart that && that.part == part;

@@ -26,8 +26,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses {@code multipart/form-data} in place of the container: behind it {@code getParts}, {@code getPart}, {@code
- * getParameter} and the methods that go with them work in every servlet, with or without {@code @MultipartConfig}.
+ * A filter that parses {@code multipart/form-data} in place of the container. {@code getParts}, {@code getPart}, {@code
+ * getParameter} and the related methods work in every servlet after it, with or without {@code @MultipartConfig}.
  *
  * {@snippet file="FilterSetUp.java" region="filter"}
  *
@@ -36,70 +36,73 @@ import org.jspecify.annotations.Nullable;
  * Builder#refuseOtherMultipart}). If a body is not multipart at all, {@code getParts} throws a {@code ServletException},
  * which the filter answers with 415 if it leaves the chain. All other requests pass unchanged.
  *
- * <p>405 and 415 for multipart bodies are answered before the chain is called. Map filters that set headers for all
- * answers, such as CORS and security headers, in front of this one if they do not ask for parameters.
+ * <p>405 and 415 for multipart bodies are sent before the chain is called. Filters that set headers for all responses, such
+ * as CORS and security headers, should be mapped before this one, if they do not read parameters.
  *
- * <p>Map it before every filter that asks for parameters, with {@code async-supported}, to all dispatcher types, and to the
- * path of the error page too: that page sees the fields of a form that was parsed, and its parts if they are still there. If two filters are in a row, the options of the inner one apply, unless the body was read before it;
- * then the log says so.
+ * <p>Map this filter before every filter that reads parameters, with {@code async-supported} and all dispatcher types. Map it
+ * to the path of the error page too. An error page gets the fields of a parsed form, and its parts if they still exist. If
+ * two filters are in a row, the options of the inner one apply, unless the body was read before. The log reports that case.
  *
- * <p><b>Parameters</b> are those of the query string first, as the container decodes them, then the fields of the body
- * in order; files are not parameters. <b>Parts</b> are fields and files. {@code Part.write} replaces an existing file;
- * relative names are resolved against the {@linkplain Builder#location location} and may not leave it. After the form has
+ * <p><b>Parameters</b> are first the parameters of the query string, as the container decodes them, then the fields of the
+ * body in order. Files are not parameters. <b>Parts</b> are fields and files. {@code Part.write} replaces an existing file.
+ * Relative names are resolved against the {@linkplain Builder#location location} and must stay below it. After the form has
  * been parsed, {@code getInputStream} is at its end. If the application calls {@code getInputStream} or {@code getReader}
- * first, the form is not parsed: {@code getParts} throws, and only the query string has parameters. Parameters are decoded in the
- * charset of the part or of the {@code _charset_} field, else in the encoding that the application sets with {@code
- * setCharacterEncoding} or in {@code web.xml}, else in UTF-8. Names are decoded in that encoding, else in UTF-8. The {@code charset}
- * of the request's Content-Type is not used: {@code multipart/form-data} has none.
+ * first, the form is not parsed: {@code getParts} throws, and only the query string has parameters.
  *
- * <p><b>Lifetime.</b> Files and memory are released when the request is over, however it ends, and nobody uses the form any
- * more: a worker of {@code AsyncContext.start} keeps it if it begins within 5 seconds of the end, any other thread needs a
- * {@link MultipartRequests#hold}. An asynchronous request that has completed, timed out or failed is over after 5 seconds at
- * the latest, whatever the container tells of it, unless a listener has dispatched it. {@link #destroy()} releases whatever
- * is left.
+ * <p><b>Charsets.</b> A parameter is decoded in the charset of the part or of the {@code _charset_} field, else in the
+ * encoding that the application sets with {@code setCharacterEncoding} or in {@code web.xml}, else in UTF-8. Names are
+ * decoded in that encoding, else in UTF-8. The {@code charset} of the request's Content-Type is ignored, because {@code
+ * multipart/form-data} does not define one.
  *
- * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the call that first asks for the form. {@link
- * MultipartRequests} throws their cause, the {@link MultipartException}. If one of the two leaves the chain, itself or as the cause of another exception, and the response is not committed, the filter answers it with
- * {@code sendError}: 400, 408, 413, 415, 500, 503 or 507, or the status that the application refused with; unless a {@link
- * RefusalHandler} does. The reason of a 500 is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped; one that {@code
- * getParameter} had to wrap is unwrapped when it leaves the chain.
+ * <p><b>Lifetime.</b> Files and memory are released when the request has ended and its form is no longer used. A worker of
+ * {@code AsyncContext.start} keeps the form open if it begins within 5 seconds of the end. Any other thread needs a {@link
+ * MultipartRequests#hold}. An asynchronous request that has completed, timed out or failed ends after 5 seconds at the
+ * latest, even if the container does not report it, unless a listener dispatches it. {@link #destroy()} releases all
+ * remaining resources.
  *
- * <p><b>Init parameters</b>, all optional, are the {@linkplain Setting settings} by their keys, with the defaults of a
- * form. Sizes are in bytes, or have the suffix {@code KiB}, {@code MiB} or {@code GiB}; a limit that can be turned off
- * accepts {@code unlimited}. An unknown parameter is an error. {@link FormOptions.Builder} says what each means; the others,
- * of the process and of the filter, are
+ * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the first call that needs the form. {@link
+ * MultipartRequests} throws their cause, the {@link MultipartException}. If one of the two leaves the chain, itself or as the
+ * cause of another exception, and the response is not committed, the filter calls {@code sendError} with 400, 408, 413, 415,
+ * 500, 503 or 507, or the status that the application chose. A {@link RefusalHandler} can send another response. The reason
+ * of a 500 is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped. If {@code
+ * getParameter} wrapped one, the filter unwraps it when it leaves the chain.
+ *
+ * <p><b>Init parameters</b> are optional. They are the {@linkplain Setting settings} by their keys, with the defaults of a
+ * form. Sizes are in bytes, or have the suffix {@code KiB}, {@code MiB} or {@code GiB}. A limit that can be turned off
+ * accepts {@code unlimited}. An unknown parameter is an error. {@link FormOptions.Builder} explains the settings of a form.
+ * The settings of the process and of the filter are
  *
  * <ul>
- *   <li>{@code directory}, where the filter makes its {@link SpoolDirectory} (default: the temporary directory that the
- *       container gives the web application), {@code maxSpoolBytes} 16 times {@code maxBodyBytes} and 1 GiB at least, {@code
- *       maxSpoolFiles} 10,000, {@code keepFreeBytes} 256 MiB
+ *   <li>{@code directory}, in which the filter creates its {@link SpoolDirectory} (default: the temporary directory of the web
+ *       application), {@code maxSpoolBytes} (default: 16 times {@code maxBodyBytes}, at least 1 GiB), {@code maxSpoolFiles}
+ *       (default: 10,000), {@code keepFreeBytes} (default: 256 MiB)
  *   <li>{@code memoryBudgetBytes} for all requests of the filter together (default: a quarter of the heap)
  *   <li>{@code location}, for {@code Part.write} (default: {@code directory})
- *   <li>{@code parse}: {@code lazy} (default: when parts or parameters are first asked for) or {@code eager} (before the
+ *   <li>{@code parse}: {@code lazy} (default: at the first request for parts or parameters) or {@code eager} (before the
  *       chain is called)
  *   <li>{@code refuseOtherMultipart} (default: {@code true}), {@code serveDelete} (default: {@code false})
  * </ul>
  *
- * <p>A setting of a form for one path alone has that path and a colon before its name, as in {@code
- * /videos/*:maxPartBytes}: see {@link Builder#path}.
+ * <p>A setting for one path has that path and a colon before its name, for example {@code /videos/*:maxPartBytes}. See {@link
+ * Builder#path}.
  *
- * <p>All parameters together may not be larger than {@code maxInMemoryBytes} either; {@code minBytesPerSecond} may be {@code
- * none}.
+ * <p>{@code maxInMemoryBytes} also limits the size of all parameters together. {@code minBytesPerSecond} may be {@code none}.
  */
 public final class SluiceFilter implements Filter {
     private static final String FORM = "multipart/form-data";
-    private static final RefusalHandler NOBODY = (request, response, refusal) -> false;
+    private static final RefusalHandler UNHANDLED = (request, response, refusal) -> false;
 
-    /** Answers what the filter would answer with {@code sendError}. */
+    /** An application callback that can replace the error response of the filter. */
     @FunctionalInterface
     public interface RefusalHandler {
         /**
-         * {@return whether it is answered, or will be; else the filter answers it}
+         * Sends a response for a rejected form.
          *
-         * @param request as the application sees it: whoever asks it for the form gets {@code refusal} once more
-         * @param response not committed; has an {@code Allow} header if the method is not allowed
-         * @throws IOException of the connection
-         * @throws ServletException of whatever the request was handed to
+         * @param request the request that the application gets, which throws {@code refusal} again if the form is requested
+         * @param response not committed. It has an {@code Allow} header if the method is not allowed
+         * @return whether a response was or will be sent; false for the response of the filter
+         * @throws IOException if the connection fails
+         * @throws ServletException if a servlet or page that the handler forwards to fails
          */
         boolean handle(HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
                 throws IOException, ServletException;
@@ -111,9 +114,9 @@ public final class SluiceFilter implements Filter {
     boolean eager;
     boolean refusesOther;
     List<String> methods = List.of();
-    private RefusalHandler handler = NOBODY;
+    private RefusalHandler handler = UNHANDLED;
 
-    /** Makes a filter that is configured by its init parameters. */
+    /** Creates a filter that reads its configuration from init parameters. */
     public SluiceFilter() {
         this.configured = null;
     }
@@ -122,16 +125,16 @@ public final class SluiceFilter implements Filter {
         this.configured = builder;
     }
 
-    /** {@return a filter with these options; it takes no init parameters} */
+    /** {@return a filter with these options, which accepts no init parameters} */
     public static SluiceFilter of(FormOptions options) {
         return builder(options).build();
     }
 
     /**
-     * {@return a builder of a filter that takes no init parameters}
+     * {@return a builder of a filter that accepts no init parameters}
      *
-     * @param options spool and budget stay the caller's, who closes the spool after the filter is destroyed. Where they
-     *     have netty's default allocator, memory comes from one that keeps nothing per thread
+     * @param options the caller keeps the ownership of spool and budget, and closes the spool after the filter is
+     *     destroyed. Netty's default allocator is replaced by one without thread caches
      */
     public static Builder builder(FormOptions options) {
         return new Builder(options);
@@ -147,7 +150,7 @@ public final class SluiceFilter implements Filter {
             parameters.each(settings::set, Setting.Scope.FILTER);
             parameters.eachPath(settings::path);
         } else if (config.getInitParameterNames().hasMoreElements()) {
-            throw new ServletException("this SluiceFilter is configured in code and takes no init parameters; it has "
+            throw new ServletException("this SluiceFilter is configured in code and accepts no init parameters: remove "
                     + config.getInitParameterNames().nextElement());
         }
         eager = settings.eager;
@@ -157,8 +160,8 @@ public final class SluiceFilter implements Filter {
         FormService made = new FormService(settings.options, settings.paths, settings.location);
         service = made;
         if (!refusesOther) {
-            made.complain("multipart bodies of other types, and forms with other methods than " + methods
-                    + ", are not refused: where a servlet has a @MultipartConfig, the container parses them without the"
+            made.warnOnce("multipart bodies of other types and forms with methods other than " + methods
+                    + " are not refused: for servlets with @MultipartConfig, the container parses them without the"
                     + " limits of SluiceFilter (" + Setting.REFUSE_OTHER_MULTIPART + ")");
         }
     }
@@ -170,7 +173,8 @@ public final class SluiceFilter implements Filter {
             chain.doFilter(request, response);
             return;
         }
-        RequestState state = RequestState.of(http); // before the method: an error page may be got by GET
+        RequestState state =
+                RequestState.of(http); // checked before the method, because error pages can be requested with GET
         boolean first = state == null;
         DispatcherType dispatch = http.getDispatcherType();
         if (state != null) {
@@ -178,7 +182,7 @@ public final class SluiceFilter implements Filter {
         } else if (isForm(http)) {
             state = RequestState.attach(http, service());
             if (dispatch == DispatcherType.ERROR) {
-                state.requestOver(); // the request did not get here
+                state.requestEnded(); // the filter did not see the request itself
             }
         } else if (isRefused(http)) {
             state = RequestState.attach(http, service());
@@ -190,17 +194,17 @@ public final class SluiceFilter implements Filter {
         serve(http, answer, chain, state, first);
     }
 
-    /** Passes on a request that is not a form. If a form is expected of it nevertheless, it is answered with 415. */
+    /** Passes on a request that is not a form. If the application requests its parts, the filter answers with 415. */
     private void pass(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         if (!methods.contains(request.getMethod())
                 || mediaType(request).startsWith("multipart/") // the container may parse it
                 || request.getDispatcherType() == DispatcherType.ERROR
-                || OtherRequest.of(request) != null) {
+                || NonMultipartRequest.of(request) != null) {
             chain.doFilter(request, response);
             return;
         }
-        OtherRequest other = new OtherRequest(request);
+        NonMultipartRequest other = new NonMultipartRequest(request);
         try {
             chain.doFilter(other, response);
         } catch (IOException | ServletException | RuntimeException e) {
@@ -210,7 +214,7 @@ public final class SluiceFilter implements Filter {
         }
     }
 
-    /** @param first whether the request was not seen before */
+    /** @param first whether this is the first dispatch of the request */
     private void serve(
             HttpServletRequest request,
             HttpServletResponse response,
@@ -220,25 +224,25 @@ public final class SluiceFilter implements Filter {
             throws IOException, ServletException {
         DispatcherType dispatch = request.getDispatcherType();
         boolean outermost = first || dispatch == DispatcherType.ASYNC;
-        HttpServletRequest seen = isWrapped(request) ? request : new MultipartRequest(request, state);
-        FilteredResponse sent = new FilteredResponse(response, state.form);
+        HttpServletRequest filteredRequest = isWrapped(request) ? request : new MultipartRequest(request, state);
+        FilteredResponse filteredResponse = new FilteredResponse(response, state.form);
         boolean thrown = true;
-        state.entered();
+        state.dispatchEntered();
         try {
-            boolean asks = eager && dispatch != DispatcherType.ERROR && (first || !state.form.isTaken());
-            if (asks && !state.life.isRequestOver() || first && state.form.isRefused()) {
+            boolean parsesNow = eager && dispatch != DispatcherType.ERROR && (first || !state.form.isClaimed());
+            if (parsesNow && !state.lease.hasRequestEnded() || first && state.form.isRefused()) {
                 state.form.parsed();
             }
-            chain.doFilter(seen, sent);
+            chain.doFilter(filteredRequest, filteredResponse);
             thrown = false;
         } catch (IOException | ServletException | RuntimeException e) {
-            if (!outermost || !answered(e, seen, sent, state.form.refusal())) {
+            if (!outermost || !answered(e, filteredRequest, filteredResponse, state.form.refusal())) {
                 throw e;
             }
         } finally {
-            state.returned();
+            state.dispatchReturned();
             if (outermost) {
-                leave(request, state, sent.isErrorSent(), thrown);
+                endDispatch(request, state, filteredResponse.isErrorSent(), thrown);
             }
         }
     }
@@ -258,14 +262,14 @@ public final class SluiceFilter implements Filter {
         return false;
     }
 
-    /** {@return whether the body is served; without making anything} */
+    /** {@return whether this filter parses the body} */
     private boolean isForm(HttpServletRequest request) {
-        Object original = request.getAttribute("jakarta.servlet.error.method"); // of Servlet 6.1
+        Object original = request.getAttribute("jakarta.servlet.error.method"); // since Servlet 6.1
         return methods.contains(original != null ? original : request.getMethod())
                 && mediaType(request).equals(FORM);
     }
 
-    /** {@return whether the body is not served, and to be refused: a container might parse it without any of these limits} */
+    /** {@return whether to reject a multipart body, which the container might otherwise parse without limits} */
     private boolean isRefused(HttpServletRequest request) {
         return refusesOther
                 && request.getDispatcherType() == DispatcherType.REQUEST
@@ -273,7 +277,11 @@ public final class SluiceFilter implements Filter {
                 && hasBody(request);
     }
 
-    /** {@return why it is refused; the response says which methods are allowed, whoever answers} */
+    /**
+     * Sets the {@code Allow} header if the method is not allowed.
+     *
+     * @return the reason of the rejection
+     */
     private MultipartRequestException refusal(HttpServletRequest request, HttpServletResponse response) {
         if (!mediaType(request).equals(FORM)) {
             return MultipartRequestException.of(
@@ -284,7 +292,7 @@ public final class SluiceFilter implements Filter {
         return MultipartRequestException.ofMethod(allowed);
     }
 
-    /** Some clients send a Content-Type with every GET. */
+    /** {@return whether there is a body, because some clients send a Content-Type with every GET} */
     private static boolean hasBody(HttpServletRequest request) {
         long length = request.getContentLengthLong();
         return length > 0
@@ -293,17 +301,21 @@ public final class SluiceFilter implements Filter {
                                 || !request.getProtocol().startsWith("HTTP/1"));
     }
 
-    /** {@return the type in lower case, without parameters. A comma before them is a deviation, and for the preset to judge} */
+    /** {@return the type in lower case, without parameters or text after a comma, which the preset accepts or rejects} */
     private static String mediaType(HttpServletRequest request) {
         String type = Objects.requireNonNullElse(request.getContentType(), "");
         int end = Math.min((type + ';').indexOf(';'), (type + ',').indexOf(','));
         return type.substring(0, end).strip().toLowerCase(Locale.ROOT);
     }
 
-    /** {@return whether the exception was the form's, and has been answered} */
+    /**
+     * Sends the response for a failed form.
+     *
+     * @return whether {@code e} was such a failure and a response was sent
+     */
     private boolean answered(
             Exception e,
-            HttpServletRequest seen,
+            HttpServletRequest filteredRequest,
             HttpServletResponse response,
             @Nullable MultipartRequestException refusal)
             throws IOException, ServletException {
@@ -311,58 +323,60 @@ public final class SluiceFilter implements Filter {
         if (known != null && known.isClientGone() && known.getCause() instanceof IOException gone) {
             throw gone;
         }
-        if (known != null && !response.isCommitted() && handler.handle(seen, response, known)) {
+        if (known != null && !response.isCommitted() && handler.handle(filteredRequest, response, known)) {
             return true;
         }
         if (known == null || !MultipartRequests.sendError(response, known)) {
             return false;
         }
-        if (seen.isAsyncStarted()) {
+        if (filteredRequest.isAsyncStarted()) {
             try {
-                seen.getAsyncContext().complete(); // nobody else will: for the container nothing has gone wrong
+                filteredRequest
+                        .getAsyncContext()
+                        .complete(); // the container does not complete it, because it sees no exception
             } catch (IllegalStateException completed) {
-                // by the error, or by a worker
+                // already completed by the error or by a worker
             }
         }
         return true;
     }
 
-    /** The dispatch is over; the request too, unless it has become asynchronous and goes on. */
-    private static void leave(HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
+    /** Ends the dispatch, and the request unless it continues asynchronously. */
+    private static void endDispatch(HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
         try {
             if (errorSent || thrown) {
-                state.form.textsLeft(); // for the error page, which comes later
+                state.form.textsIfPresent(); // keeps the texts for the error page
             }
-        } finally { // though there is no memory for them
+        } finally { // even if the budget has no memory for the texts
             endUnlessAsync(request, state, errorSent, thrown);
         }
     }
 
     private static void endUnlessAsync(
             HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
-        if (!state.isAsync() && request.isAsyncStarted()) { // not through the wrapper
+        if (!state.isAsync() && request.isAsyncStarted()) { // started on an outer request
             try {
                 AsyncContext context = request.getAsyncContext();
                 state.asyncStarted(context);
             } catch (IllegalStateException e) {
-                state.requestOver(); // completed meanwhile
+                state.requestEnded(); // completed by another thread
             }
         }
         boolean failed = thrown && (state.isAsync() || request.getDispatcherType() == DispatcherType.ASYNC);
-        if (errorSent || !state.isAsync() && !failed) { // Tomcat and Undertow do not tell of the end after an error
-            state.requestOver();
+        if (errorSent || !state.isAsync() && !failed) { // Tomcat and Undertow do not call onComplete after an error
+            state.requestEnded();
         } else if (failed) {
-            state.overUnlessDispatched();
+            state.endAfterGrace();
         }
     }
 
-    /** {@return how many requests are not over yet} */
+    /** {@return the number of requests that have not ended} */
     public int live() {
         FormService now = service;
         return now == null ? 0 : now.live();
     }
 
-    /** Closes the forms that are left, held ones too, stops the threads of the filter and removes its own spool. */
+    /** Closes all remaining forms, including those with holds, stops the thread of the filter and removes its own spool. */
     @Override
     public void destroy() {
         FormService ending = service;
@@ -383,12 +397,15 @@ public final class SluiceFilter implements Filter {
                 spool.close();
             } catch (IOException e) {
                 System.getLogger(SluiceFilter.class.getName())
-                        .log(System.Logger.Level.WARNING, "the spool is not empty; the next one there sweeps it", e);
+                        .log(
+                                System.Logger.Level.WARNING,
+                                "the spool is not empty; the next spool in the same directory removes the files",
+                                e);
             }
         }
     }
 
-    /** Collects settings; not thread-safe. */
+    /** A builder of filters. Not thread-safe. */
     public static final class Builder {
         private final FormOptions options;
         private final List<PathOptions> paths = new ArrayList<>();
@@ -396,18 +413,20 @@ public final class SluiceFilter implements Filter {
         private boolean eager;
         private boolean refusesOther = Setting.REFUSE_OTHER_MULTIPART.formDefault() != 0;
         private boolean servesDelete;
-        private RefusalHandler handler = NOBODY;
+        private RefusalHandler handler = UNHANDLED;
 
         private Builder(FormOptions options) {
             this.options = Objects.requireNonNull(options, "options");
         }
 
         /**
-         * {@return this builder; forms that are sent to a path have options of their own}
+         * Changes the options for one path.
          *
-         * @param pattern within the web application: {@code /a/path}, or {@code /a/path/*} for it and all below. If several
-         *     match, an exact path wins, then the longest prefix
-         * @param change changes the options of the filter: limits, a {@link FormOptions.Builder#decider}; called once
+         * @param pattern relative to the web application: {@code /a/path}, or {@code /a/path/*} for that path and all paths
+         *     below it. If several match, an exact path wins, then the longest prefix
+         * @param change changes the options of the filter, for example limits or a {@link FormOptions.Builder#decider}; called
+         *     once
+         * @return this builder
          * @throws IllegalArgumentException if {@code pattern} is neither
          */
         public Builder path(String pattern, UnaryOperator<FormOptions.Builder> change) {
@@ -416,23 +435,30 @@ public final class SluiceFilter implements Filter {
         }
 
         /**
-         * {@return this builder; forms are parsed before the chain is called, so that errors never reach the application; by
-         * default they are parsed when the application first asks for them}
+         * Parses forms before the chain is called, so that errors never reach the application.
+         *
+         * @return this builder
          */
         public Builder eager() {
             this.eager = true;
             return this;
         }
 
-        /** {@return this builder; forms are parsed when the application first asks for parts or parameters: the default} */
+        /**
+         * Parses forms when the application first requests parts or parameters. This is the default.
+         *
+         * @return this builder
+         */
         public Builder lazy() {
             this.eager = false;
             return this;
         }
 
         /**
-         * {@return this builder; {@code Part.write} puts relative names into {@code directory}: by default where the spool is,
-         * and without one in the temporary directory of the web application}
+         * Sets the directory for relative names in {@code Part.write}. The default is the directory that contains the spool
+         * or, without a spool, the temporary directory of the web application.
+         *
+         * @return this builder
          */
         public Builder location(Path directory) {
             this.location = Objects.requireNonNull(directory, "directory");
@@ -440,27 +466,41 @@ public final class SluiceFilter implements Filter {
         }
 
         /**
-         * {@return this builder; whether multipart bodies of other types are answered with 415, and forms with other methods
-         * with 405: the default. Otherwise they go to the container, whose own parser has none of the limits of the filter}
+         * Sets whether to answer other multipart types with 415, and forms with other methods with 405. The default is true.
+         * Otherwise they reach the container, whose parser does not have the limits of the filter.
+         *
+         * @return this builder
          */
         public Builder refuseOtherMultipart(boolean refuse) {
             this.refusesOther = refuse;
             return this;
         }
 
-        /** {@return this builder; whether forms are taken with DELETE too; by default they are not} */
+        /**
+         * Sets whether to parse forms of DELETE requests. The default is false.
+         *
+         * @return this builder
+         */
         public Builder serveDelete(boolean serve) {
             this.servesDelete = serve;
             return this;
         }
 
-        /** {@return this builder; {@code handler} may answer refused forms in place of {@code sendError}} */
+        /**
+         * Sets a handler that can send other responses for rejected forms.
+         *
+         * @return this builder
+         */
         public Builder refusalHandler(RefusalHandler handler) {
             this.handler = Objects.requireNonNull(handler, "handler");
             return this;
         }
 
-        /** {@return this builder, as of {@link dev.sluice.BodySettings#set}; for settings of {@link Setting.Scope#FILTER}} */
+        /**
+         * Sets a setting of {@link Setting.Scope#FILTER} from text.
+         *
+         * @return this builder
+         */
         public Builder set(Setting setting, String text) {
             return switch (setting) {
                 case LOCATION -> location(Path.of((String) setting.parse(text)));

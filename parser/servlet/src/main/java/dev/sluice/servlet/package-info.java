@@ -1,11 +1,11 @@
 /**
  * Forms in servlet containers (Jakarta Servlet 6.0 and 6.1).
  *
- * <p>{@link dev.sluice.servlet.SluiceFilter} makes {@code getParts}, {@code getParameter} and what belongs to them
- * work in front of any servlet, without {@code @MultipartConfig}, with limits and a life cycle that are the same on
- * every container. {@link dev.sluice.servlet.MultipartRequests} gives what lies behind: the form itself, its body part
- * by part without any storing, or a form that holds no thread while the client sends it ({@link
- * dev.sluice.servlet.AsyncForm}; without the filter through {@link dev.sluice.servlet.AsyncForms}).
+ * <p>{@link dev.sluice.servlet.SluiceFilter} implements {@code getParts}, {@code getParameter} and the related methods for
+ * any servlet, without {@code @MultipartConfig}. Limits and lifetimes are the same on every container. {@link
+ * dev.sluice.servlet.MultipartRequests} gives access to the form itself, or to the body part by part without storing it, or
+ * to a form that occupies no thread while the client sends it ({@link dev.sluice.servlet.AsyncForm}). Without the filter,
+ * {@link dev.sluice.servlet.AsyncForms} receives such forms.
  */
 @NullMarked
 package dev.sluice.servlet;

@@ -33,29 +33,29 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What may happen to an asynchronous form at the same time: schedules of the threads are tried one by one, each with a
- * container of its own; one that hangs is a failure too. An eighth of them
- * is for each build, {@code -Dsluice.races=N} for N eighths.
+ * Races between events of an asynchronous form. Lincheck tries the schedules of the threads one by one, each with a new
+ * container. A schedule that hangs is a failure. Each build runs an eighth of the schedules, and {@code -Dsluice.races=N}
+ * runs N eighths.
  */
 @Tag("sized")
 class AsyncFormRaceTest {
     private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
     private static final int SCHEDULES = 500;
 
-    /** More than any loop here has. */
+    /** More iterations than any loop here needs. */
     private static final int LOOPS = 20_000;
 
-    /** For one schedule; the first is slow, while Lincheck makes its way into the classes. */
+    /** The time limit of one schedule. The first is slow, because Lincheck instruments the classes. */
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private static final int SIZE = 10;
     private static final Form FORM = new Form().field("a", "1").file("f", "f", new byte[SIZE]);
     private static final byte[] BODY = FORM.body();
 
-    /** Where the body is cut in two: within the file. */
+    /** The position inside the file at which the body is split. */
     private static final int CUT = FORM.open().length - SIZE / 2;
 
-    /** {@return whether threads need not be switched within: it is the same thread's for long, or has tests of its own} */
+    /** {@return whether to skip thread switches in a class that is confined to one thread or tested elsewhere} */
     private static boolean isAside(String className) {
         return className.startsWith("io.netty.")
                 || className.startsWith("dev.sluice.")
@@ -65,7 +65,7 @@ class AsyncFormRaceTest {
                         && !className.equals("dev.sluice.form.BodyQueue")
                         && !className.equals("dev.sluice.form.Deadlines")
                         && !className.equals(Readiness.class.getName())
-                || className.equals(PaceWatch.class.getName());
+                || className.equals(FormTimer.class.getName());
     }
 
     private static void require(boolean condition, String what) {
@@ -74,18 +74,18 @@ class AsyncFormRaceTest {
         }
     }
 
-    /** Where the file goes. Keeps its first bytes as they came until it is closed, as one that queues would. */
+    /** A sink that retains its first buffer until it is closed, as a queueing sink does. */
     private static final class Store implements PartSink {
-        private final SmallContainer container;
+        private final InMemoryContainer container;
         private boolean complete;
         private boolean closed;
         private int bytes;
         private ByteBuf kept;
 
-        /** Null until {@link #open}: whether it is ready for more is not said yet. */
+        /** The readiness that the sink returns; pending between {@link #shut} and {@link #open}. */
         private volatile Readiness gate = Readiness.READY;
 
-        Store(SmallContainer container) {
+        Store(InMemoryContainer container) {
             this.container = container;
         }
 
@@ -100,7 +100,7 @@ class AsyncFormRaceTest {
             waiting.ready();
         }
 
-        /** What is thrown here might be taken for a reason that comes too late. */
+        /** Reports the error instead of throwing it, because the form might ignore a late exception. */
         private void demand(boolean condition, String what) {
             container.attempt(() -> require(condition, what));
         }
@@ -133,13 +133,13 @@ class AsyncFormRaceTest {
         }
     }
 
-    /** One form that comes in, and who waits for it. */
+    /** One form with its container and application. */
     private static final class Upload {
-        private final SmallContainer container = new SmallContainer(BODY);
+        private final InMemoryContainer container = new InMemoryContainer(BODY);
         private final MemoryBudget memory = MemoryBudget.of(1 << 20);
         private final Store store = new Store(container);
         private final AtomicInteger ended = new AtomicInteger();
-        private final AtomicInteger told = new AtomicInteger();
+        private final AtomicInteger notifications = new AtomicInteger();
         private final FormService service;
         private final boolean answers;
         private volatile AsyncForm form;
@@ -148,7 +148,7 @@ class AsyncFormRaceTest {
         private volatile Throwable reason;
         private volatile boolean stopped;
 
-        /** @param answers whether the application completes the request as soon as it hears of the form */
+        /** @param answers whether the application completes the request when the form ends */
         Upload(boolean answers) {
             FormOptions options = FormOptions.inMemory(memory)
                     .decider(part -> part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(store))
@@ -158,7 +158,7 @@ class AsyncFormRaceTest {
                     .build();
             this.service = new FormService(options, List.of(), null);
             this.answers = answers;
-            service.watch.close(); // it would look for slow clients by the clock
+            service.timer.close(); // otherwise it would use the real clock to find slow clients
         }
 
         private void ended(FormSummary summary) {
@@ -176,12 +176,12 @@ class AsyncFormRaceTest {
             RequestState state = RequestState.attach(container.request, service);
             AsyncForm started = AsyncForm.start(state, container.request, service.forms.options());
             form = started;
-            started.completion().whenComplete((done, failure) -> container.attempt(() -> hear(done, failure)));
+            started.completion().whenComplete((done, failure) -> container.attempt(() -> onFormEnd(done, failure)));
         }
 
-        private void hear(MultipartForm done, Throwable failure) throws IOException {
-            told.incrementAndGet();
-            container.letGo();
+        private void onFormEnd(MultipartForm done, Throwable failure) throws IOException {
+            notifications.incrementAndGet();
+            container.forbidBodyUse();
             whole = done;
             if (failure == null) {
                 read();
@@ -192,25 +192,25 @@ class AsyncFormRaceTest {
             if (answers) {
                 container.complete();
                 if (failure == null) {
-                    read(); // it lives while this runs, be the request over or not
+                    read(); // the form stays open while this callback runs
                 }
             }
         }
 
         private void read() throws IOException {
             try {
-                require(Objects.requireNonNull(whole.part("a")).text().equals("1"), "another form");
+                require(Objects.requireNonNull(whole.part("a")).text().equals("1"), "the field has another value");
             } catch (IllegalStateException e) {
-                require(stopped, "closed while it is used");
+                require(stopped, "the form was closed while in use");
             }
         }
 
         private void requireNothingIsHeld() {
-            require(memory.used() == 0, memory.used() + " bytes are held");
-            require(store.bytes == 0 || store.closed, "the sink is open");
+            require(memory.used() == 0, memory.used() + " bytes are still charged");
+            require(store.bytes == 0 || store.closed, "the sink was not closed");
         }
 
-        // ---- what happens
+        // ---- events
 
         void comesIn() throws IOException {
             container.arrive(CUT);
@@ -221,7 +221,9 @@ class AsyncFormRaceTest {
         void isCancelled() {
             form.cancel();
             if (!container.isCalling() && !container.isWorking()) {
-                require(told.get() == 1, "cancel() has returned, and nobody is at the form");
+                require(
+                        notifications.get() == 1,
+                        "cancel() returned before the form ended, although no thread was using it");
             }
         }
 
@@ -238,34 +240,38 @@ class AsyncFormRaceTest {
             service.close();
         }
 
-        /** Lets all of it happen at the same time. */
-        void together(SmallContainer.Task first, SmallContainer.Task... others) {
-            for (SmallContainer.Task other : others) {
+        /** Runs all tasks concurrently. */
+        void together(InMemoryContainer.Task first, InMemoryContainer.Task... others) {
+            for (InMemoryContainer.Task other : others) {
                 container.fork(other);
             }
             container.attempt(first);
         }
 
-        /** @param reasons what the form may have failed with, if it is not whole */
+        /** @param reasons the allowed failures if the form is not complete */
         void requireOneEnd(List<Class<? extends Throwable>> reasons) throws Exception {
             container.join();
             judge(reasons);
         }
 
         private void judge(List<Class<? extends Throwable>> reasons) throws Exception {
-            require(told.get() == 1 && ended.get() == 1, "told " + told + " times, ended " + ended + " times");
+            require(
+                    notifications.get() == 1 && ended.get() == 1,
+                    "notified " + notifications + " times, ended " + ended + " times");
             if (whole != null) {
-                require(reason == null, "whole, and " + reason);
-                require(outcome == FormSummary.Outcome.COMPLETED, "whole, but " + outcome);
-                require(store.complete && store.bytes == SIZE, "whole, but its file is not");
+                require(reason == null, "the form is complete, but failed with " + reason);
+                require(
+                        outcome == FormSummary.Outcome.COMPLETED,
+                        "the form is complete, but its outcome is " + outcome);
+                require(store.complete && store.bytes == SIZE, "the form is complete, but its file is not");
             } else {
                 require(reasons.stream().anyMatch(expected -> expected.isInstance(reason)), "failed with " + reason);
-                require(outcome != FormSummary.Outcome.COMPLETED, "failed, but " + outcome);
+                require(outcome != FormSummary.Outcome.COMPLETED, "the form failed, but its outcome is " + outcome);
                 requireNothingIsHeld();
             }
             require(container.completions() <= 1, "completed " + container.completions() + " times");
             if (!container.isOver() && !stopped) {
-                require(service.live() == 1, "forgotten before its request is over");
+                require(service.live() == 1, "the request was forgotten before it ended");
                 if (whole != null) {
                     read();
                 }
@@ -276,17 +282,17 @@ class AsyncFormRaceTest {
 
         void requireNothingIsLeft() {
             requireNothingIsHeld();
-            require(service.live() == 0, "the request is remembered");
+            require(service.live() == 0, "the request was not forgotten");
             service.close();
-            require(store.kept == null || store.kept.refCnt() == 0, "a buffer is left");
+            require(store.kept == null || store.kept.refCnt() == 0, "a buffer was not released");
         }
     }
 
-    /** What happens at the same time: operations that begin with a new form each, and end when all its threads have. */
+    /** The races. Each operation creates a new form and returns when all its threads have ended. */
     public static final class Races {
         private Throwable thrown;
 
-        private void attempt(SmallContainer.Task race) throws Exception {
+        private void attempt(InMemoryContainer.Task race) throws Exception {
             try {
                 race.run();
             } catch (Throwable e) {
@@ -295,7 +301,7 @@ class AsyncFormRaceTest {
             }
         }
 
-        /** For Lincheck an exception is a result as good as another. */
+        /** Fails after an exception, which Lincheck treats as a normal result. */
         @Validate
         public void nothingIsThrown() {
             if (thrown != null) {
@@ -303,7 +309,7 @@ class AsyncFormRaceTest {
             }
         }
 
-        /** By a thread that does nothing else. */
+        /** Delivers the body while another thread cancels. */
         @Operation
         public void cancelledWhileItComesIn() throws Exception {
             attempt(() -> {
@@ -313,7 +319,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** There is no other call that would make good for one that is lost. */
+        /** Delivers part of the body while another thread cancels. No later event could compensate for a lost one. */
         @Operation
         public void cancelledWhenNoMoreComesIn() throws Exception {
             attempt(() -> {
@@ -323,7 +329,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Its sink is ready again just when more comes. */
+        /** Makes the sink ready while more data arrives. */
         @Operation
         public void resumedWhileMoreComesIn() throws Exception {
             attempt(() -> {
@@ -341,7 +347,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Two do not agree. */
+        /** Ends the form with two different reasons. */
         @Operation
         public void cancelledAndResumed() throws Exception {
             attempt(() -> {
@@ -353,7 +359,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** The container loses patience, and completes the request if the application does not. */
+        /** Times out the request. */
         @Operation
         public void timedOut() throws Exception {
             attempt(() -> {
@@ -363,7 +369,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** The client goes away in the middle of its file. */
+        /** Disconnects the client in the middle of the file. */
         @Operation
         public void cancelledAndWithoutConnection() throws Exception {
             attempt(() -> {
@@ -375,33 +381,33 @@ class AsyncFormRaceTest {
                         },
                         upload.form::cancel);
                 upload.requireOneEnd(List.of(IOException.class, CancellationException.class));
-                require(upload.whole == null, "whole, of half a body");
+                require(upload.whole == null, "the form is complete after half a body");
             });
         }
 
-        /** The application does not wait for its form. */
+        /** Completes the request while the body arrives. */
         @Operation
         public void withoutItsRequest() throws Exception {
             attempt(() -> {
                 Upload upload = Upload.received(false);
                 upload.together(upload::comesIn, upload.container::complete);
-                // The second is what a stream throws that is used after that.
+                // The second is the exception of a stream that is used after completion.
                 upload.requireOneEnd(List.of(CancellationException.class, IllegalStateException.class));
             });
         }
 
-        /** The watch has seen nothing come for too long, just when something comes or somebody cancels. */
+        /** Detects a slow client while data arrives or the form is cancelled. */
         @Operation
         public void cancelledAndTooSlow() throws Exception {
             attempt(() -> {
                 Upload upload = Upload.received(true);
                 upload.together(() -> upload.container.arrive(CUT), upload::isTooSlow, upload.form::cancel);
                 upload.requireOneEnd(List.of(MultipartException.class, CancellationException.class));
-                require(upload.whole == null, "whole, of half a body");
+                require(upload.whole == null, "the form is complete after half a body");
             });
         }
 
-        /** The web application ends. */
+        /** Stops the web application. */
         @Operation
         public void stopped() throws Exception {
             attempt(() -> {
@@ -411,7 +417,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** The web application ends when the form is only just asked for. */
+        /** Stops the web application while the form starts. */
         @Operation
         public void stoppedAtOnce() throws Exception {
             attempt(() -> {
@@ -421,7 +427,7 @@ class AsyncFormRaceTest {
                             try {
                                 upload.receive();
                             } catch (IllegalStateException e) {
-                                return; // refused, as it has to be then
+                                return; // rejected because the application has stopped
                             }
                             upload.container.arrive(CUT);
                         },
@@ -444,7 +450,7 @@ class AsyncFormRaceTest {
     }
 
     @Test
-    void whateverHappensAtTheSameTimeAFormHasOneEndAndLeavesNothing() throws Exception {
+    void concurrentEvents_endFormOnceAndLeaveNothing() throws Exception {
         ModelCheckingOptions options = new ModelCheckingOptions()
                 .iterations(0)
                 .invocationsPerIteration(SCHEDULES * FACTOR / 8)
@@ -453,22 +459,22 @@ class AsyncFormRaceTest {
                 .loopIterationsBeforeThreadSwitch(LOOPS)
                 .loopBound(LOOPS)
                 .minimizeFailedScenario(false)
-                .logLevel(LoggingLevel.ERROR) // it warns of every lambda that it cannot look into
+                .logLevel(LoggingLevel.ERROR) // hides a warning for each lambda that cannot be instrumented
                 .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(AsyncFormRaceTest::isAside)
                         .allMethods()
                         .ignore())
-                .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(SmallContainer.class.getName())
-                        .methods("report", "letGo")
+                .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(InMemoryContainer.class.getName())
+                        .methods("report", "forbidBodyUse")
                         .ignore())
                 .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(Upload.class.getName())
                         .methods("judge", "later", "read", "requireNothingIsHeld")
                         .ignore())
-                .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(SmallContainer.Wire.class.getName())
+                .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(InMemoryContainer.Wire.class.getName())
                         .allMethods()
                         .treatAsAtomic());
         Actor validation = new Actor(Races.class.getMethod("nothingIsThrown"), List.of());
         for (Method race : races()) {
-            race.invoke(new Races()); // as the threads come: all classes are there before the first schedule is timed
+            race.invoke(new Races()); // unscheduled run, which loads all classes before the first timed schedule
             options.addCustomScenario(new ExecutionScenario(
                     List.of(), List.of(List.of(new Actor(race, List.of()))), List.of(), validation));
         }

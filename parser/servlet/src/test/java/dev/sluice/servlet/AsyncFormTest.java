@@ -12,7 +12,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
-import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
@@ -28,15 +28,15 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What {@code ContainerAsyncFormTest} does not ask in each container. */
+/** Asynchronous forms in one container. {@code ContainerAsyncFormTest} tests each container. */
 @Timeout(300)
-class AsyncFormTest extends WithApp {
+class AsyncFormTest extends AppTestBase {
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
     private final CompletableFuture<AsyncForm> received = new CompletableFuture<>();
     private final CompletableFuture<MultipartForm> result = new CompletableFuture<>();
 
-    /** Receives a form, and answers its parts, or the failure. */
+    /** Receives a form and answers with its parts or its failure. */
     private void serve(UnaryOperator<FormOptions.Builder> change) throws Exception {
         app.on((request, response) -> {
             AsyncForm form = MultipartRequests.receive(request, change);
@@ -74,7 +74,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void aDispatchAfterwardsSeesPartsAndParametersWithoutWaiting() throws Exception {
+    void dispatch_afterForm_hasPartsAndParameters() throws Exception {
         app.on((request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 response.getWriter().print(request.getParts().size() + request.getParameter("a"));
@@ -91,7 +91,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void itWorksWithoutTheFilter() throws Exception {
+    void receive_withoutFilter_returnsForm() throws Exception {
         try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
             app.on((request, response) -> {
                 AsyncContext async = request.startAsync();
@@ -104,7 +104,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void whatIsNoFormIsRefusedWithoutTheFilterToo() throws Exception {
+    void receive_withoutFilter_otherBody_isRejected() throws Exception {
         try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
             app.on((request, response) -> forms.receive(request)
                     .completion()
@@ -118,7 +118,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void aMalformedBodyIsAnsweredOnceTheRestHasBeenRead() throws Exception {
+    void malformedBody_isAnsweredAfterTheRestWasRead() throws Exception {
         serve(options -> options);
         RawHttp.Answer answer = app.post("/", Form.malformed().file("f", "x", new byte[500_000]));
         assertEquals(400, answer.status());
@@ -127,7 +127,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void aBodyBeyondALimitWithALargeRestIsAnsweredAtOnce() throws Exception {
+    void bodyBeyondLimit_largeRest_isAnsweredAtOnce() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
         try (RawHttp client = app.connect()) {
             byte[] chunked = Form.chunked("/", FORM.open(), 1 << 20);
@@ -139,7 +139,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void aBodyThatSaysThatItIsTooLargeIsAnsweredBeforeItComes() throws Exception {
+    void contentLengthBeyondLimit_isAnsweredBeforeBody() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
         RawHttp.Answer answer = app.send(Form.head("/", 1 << 30));
         assertEquals(413, answer.status());
@@ -147,7 +147,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void cancellingWhatIsCompleteDoesNothing() throws Exception {
+    void cancel_afterCompletion_hasNoEffect() throws Exception {
         serve(options -> options);
         assertEquals("2 1", app.post("/", FORM).body());
         received.get().cancel();
@@ -155,7 +155,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void aSinkThatIsReadyBeforeItHasReturnedGoesOnAtOnce() throws Exception {
+    void sink_readyBeforeWriteReturns_continues() throws Exception {
         AtomicLong bytes = new AtomicLong();
         serve(options -> options.decider(part ->
                 part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(new ImpatientSink(bytes))));
@@ -164,7 +164,7 @@ class AsyncFormTest extends WithApp {
         assertEquals(1_000_000, bytes.get());
     }
 
-    /** Has somebody else say that it is ready, who may be faster. */
+    /** Another thread makes the sink ready, perhaps before {@code write} returns. */
     private record ImpatientSink(AtomicLong bytes) implements PartSink {
         private static Readiness soon() {
             Readiness soon = Readiness.pending();
@@ -193,7 +193,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void whatADeciderThrowsIsWhatTheFormFailsWith() throws Exception {
+    void decider_throws_failsFormWithThatException() throws Exception {
         serve(options -> options.decider(part -> {
             throw new ArithmeticException("mine");
         }));
@@ -202,7 +202,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void troubleOfTheDiskIs500() throws Exception {
+    void diskFailure_isAnsweredWith500() throws Exception {
         serve(options -> options.decider(part -> {
             throw new IOException("disk");
         }));
@@ -211,7 +211,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void afterAnAbortedFormADispatchHasTheParametersOfTheQuery() throws Exception {
+    void dispatch_afterAbortedForm_hasQueryParameters() throws Exception {
         app.on((request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 assertThrows(CancellationException.class, request::getParts);
@@ -229,7 +229,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void theLimitsOfOneRequestHoldForItsParametersToo() throws Exception {
+    void requestLimits_applyToParameters() throws Exception {
         app.on((request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 response.getWriter().print(request.getParameter("a").length());
@@ -245,7 +245,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void aRequestThatIsCompletedAbortsItsForm() throws Exception {
+    void complete_beforeForm_abortsForm() throws Exception {
         app.on((request, response) -> {
             AsyncForm form = MultipartRequests.receive(request);
             form.completion().whenComplete((done, failure) -> result.completeExceptionally(failure));
@@ -259,7 +259,7 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void aClientThatSendsNothingIsTooSlow() throws Exception {
+    void silentClient_isTooSlow() throws Exception {
         app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofMillis(200)));
         serve(options -> options);
         RawHttp.Answer answer = app.send(Form.head("/", 1 << 20));
@@ -269,13 +269,13 @@ class AsyncFormTest extends WithApp {
     }
 
     @Test
-    void theTimeInWhichASinkIsNotReadyIsNotTheClients() throws Exception {
-        GateSink gate = new GateSink().shut();
+    void pendingSink_doesNotCountAgainstClient() throws Exception {
+        GatedSink gate = new GatedSink().shut();
         app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofSeconds(4)));
         serve(options -> options.decider(part -> PartDecision.to(gate)));
         try (RawHttp client = app.connect()) {
             client.send(new Form().field("a", "1").post("/"));
-            Eventually.isTrue(() -> gate.bytes() > 0, "nothing comes in");
+            Eventually.isTrue(() -> gate.bytes() > 0, "no data arrived");
             Eventually.after(5_500);
             gate.open();
             assertEquals("0 0", client.answer().body());

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits for what another thread does without telling, and only as long as it takes. */
+/** Waits for conditions that another thread makes true. */
 public final class Eventually {
     private static final long MOST = TimeUnit.MINUTES.toNanos(2);
     private static final long BETWEEN = TimeUnit.MICROSECONDS.toNanos(100);
@@ -28,9 +28,9 @@ public final class Eventually {
         }
     }
 
-    /** Waits, for what shows only in that nothing happens. */
+    /** Waits for a fixed time, for tests that show that nothing happens. */
     public static void after(long millis) {
         long start = System.nanoTime();
-        isTrue(() -> System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(millis), "time goes by");
+        isTrue(() -> System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(millis), "the clock does not advance");
     }
 }

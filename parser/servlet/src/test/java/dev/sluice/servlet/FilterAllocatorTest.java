@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartReader;
-import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.FailingAllocator;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
@@ -16,11 +16,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The Nth allocation behind the filter fails, for all N: the request is answered with 500, the application sees the whole form or none,
- * and nothing is left of it, which {@link WithApp} looks at after each.
+ * Requests in which one allocation fails, for each allocation in turn. The response is 500, the application gets the whole form
+ * or none, and {@link AppTestBase} checks that nothing is left.
  */
 @Timeout(300)
-class FilterAllocatorTest extends WithApp {
+class FilterAllocatorTest extends AppTestBase {
     private static final int PARTS = 5;
     private static final Form FORM = new Form()
             .field("a", "1")
@@ -29,12 +29,12 @@ class FilterAllocatorTest extends WithApp {
             .file("g", "g.txt", new byte[30_000])
             .field("z", "3");
 
-    /** Of parts that the application was given. */
+    /** The number of parts that the application received. */
     private final AtomicInteger seen = new AtomicInteger();
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/form", "/reader", "/receive"})
-    void aRequestIsAnsweredAsAWholeOrWithAnError(String api) throws Exception {
+    void failingAllocation_isAnsweredWith500(String api) throws Exception {
         app.on("/parts", (request, response) -> seen.set(request.getParts().size()))
                 .on(
                         "/form",
@@ -63,7 +63,7 @@ class FilterAllocatorTest extends WithApp {
             app.filter().destroy();
         }
         next(FailingAllocator.NEVER);
-        assertEquals(200, app.post(api, FORM).status(), "the next one");
+        assertEquals(200, app.post(api, FORM).status(), "the next request");
         app.filter().destroy();
     }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit, at one less, exactly and one more, through every API of the filter; the core has the same test for its own. */
+/** Every limit through every API of the filter, with one less, exactly and one more than allowed. */
 class FilterLimitsTest {
     @TempDir
     private static Path directory;
@@ -42,7 +42,7 @@ class FilterLimitsTest {
         app.close();
     }
 
-    /** Ways to the form of a request. */
+    /** The APIs that give access to a form. */
     enum Api {
         PARTS {
             @Override
@@ -74,7 +74,7 @@ class FilterLimitsTest {
             void take(HttpServletRequest request, HttpServletResponse response) throws Exception {
                 AsyncContext context = request.startAsync();
                 MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
-                    print(response, failure == null ? "fine" : told(failure));
+                    print(response, failure == null ? "fine" : describe(failure));
                     context.complete();
                 });
             }
@@ -91,7 +91,7 @@ class FilterLimitsTest {
         }
     }
 
-    private static String told(Throwable failure) {
+    private static String describe(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof MultipartException refused) {
                 return refused.httpStatus() + " " + refused.reason() + " " + refused.offset() + " "
@@ -113,7 +113,7 @@ class FilterLimitsTest {
         }
     }
 
-    /** Chunked: what a Content-Length says is refused before it comes. */
+    /** Sends the body in chunks, because the filter rejects a large Content-Length before the body. */
     private static byte[] request(LimitCase limit, int used) {
         byte[] body = limit.body().apply(used);
         return Form.join(
@@ -124,7 +124,7 @@ class FilterLimitsTest {
     static List<Arguments> everyLimitThroughEveryApi() {
         return LimitCase.all().stream()
                 .flatMap(limit -> Stream.of(Api.values())
-                        // the limit for text is for fields that are parameters
+                        // the limit for text applies only to parameters
                         .filter(api -> !limit.text() || api == Api.PARAMETERS && !limit.file())
                         .map(api -> Arguments.of(limit, api)))
                 .toList();
@@ -132,14 +132,14 @@ class FilterLimitsTest {
 
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryApi")
-    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Api api) throws Exception {
+    void limit_exactValue_isAcceptedAndOneMoreIsRejected(LimitCase limit, Api api) throws Exception {
         SluiceFilter filter = app.next(
                 SluiceFilter.of(limited(app.formOptions().toBuilder(), limit).build()));
         app.on((request, response) -> {
             try {
                 api.take(request, response);
             } catch (MultipartRequestException | MultipartException e) {
-                print(response, told(e));
+                print(response, describe(e));
             }
         });
         assertEquals("fine", ask(limit, LimitCase.LIMIT - 1));
@@ -148,7 +148,7 @@ class FilterLimitsTest {
         app.assertNothingLeft(limit);
         filter.destroy();
         if (limit.reason() == null) {
-            assertEquals("fine", beyond, "nothing of what is limited");
+            assertEquals("fine", beyond, "the API does not use the limited property");
             return;
         }
         String expected = "413 " + limit.reason() + " " + limit.offset() + " " + limit.part() + " ";

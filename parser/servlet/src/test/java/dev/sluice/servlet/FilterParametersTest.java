@@ -82,7 +82,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void directoryAndLocationAreInitParameters() throws Exception {
+    void directoryAndLocation_areInitParameters() throws Exception {
         Path directory = temporary.resolve("d");
         FormService service = with("directory", directory.toString());
         assertEquals(
@@ -96,7 +96,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void theDefaultsAreThoseOfTheFormAndTheTemporaryDirectoryOfTheContext() throws Exception {
+    void defaults_areFormDefaultsAndTempDirectory() throws Exception {
         FormService service = with("maxParts", " "); // blank is as absent
         FormOptions expected = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         for (Setting setting : Setting.values()) {
@@ -115,7 +115,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void whatCannotBeReadIsRefusedByNameBeforeAnythingIsOpened() {
+    void invalidValue_isRejectedWithItsName() {
         assertRefused("maxBodyBytes", "1.5MiB", "or unlimited");
         assertRefused("spillThreshold", "unlimited", "from 0 on");
         assertRefused("minBytesPerSecond", "0", "from 1 on, or none");
@@ -130,7 +130,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void aPathBeforeTheNameSetsItForThatPathAlone() throws Exception {
+    void pathPrefix_setsOptionForThatPathOnly() throws Exception {
         FormService service = with(
                 "maxPartBytes", "500",
                 "maxParts", "9",
@@ -150,7 +150,7 @@ class FilterParametersTest {
 
     /** A container does not destroy a filter that did not start. */
     @Test
-    void aFilterThatDoesNotStartLeavesNoSpool() throws IOException {
+    void init_failed_leavesNoSpool() throws IOException {
         assertRefused("/videos/*:headerCharset", "UTF-16", "superset of US-ASCII");
         try (var left = Files.list(temporary)) {
             assertEquals(0, left.count());
@@ -166,7 +166,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void anUnknownParameterIsRefusedWithAListOfTheKnownOnes() {
+    void unknownParameter_isRejectedWithListOfKnownOnes() {
         ServletException refused = assertThrows(ServletException.class, () -> with("maxBodySize", "1"));
         assertTrue(refused.getMessage().contains("maxBodySize"), refused.getMessage());
         for (Setting setting : Setting.values()) {
@@ -175,7 +175,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void aDirectoryThatCannotBeMadeIsRefused() throws Exception {
+    void directory_notCreatable_isRejected() throws Exception {
         Path file = Files.createFile(temporary.resolve("file"));
         assertThrows(
                 ServletException.class,
@@ -185,7 +185,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void withoutADirectoryOfTheContainerOneHasToBeNamed() {
+    void directory_missing_isRejected() {
         Config config = config();
         config.context().removeAttribute(ServletContext.TEMPDIR);
         ServletException refused = assertThrows(ServletException.class, () -> filter.init(config));
@@ -193,7 +193,7 @@ class FilterParametersTest {
     }
 
     @Test
-    void aFilterThatIsConfiguredInCodeTakesNoParameters() throws Exception {
+    void initParameters_filterConfiguredInCode_areRejected() throws Exception {
         SluiceFilter inCode =
                 SluiceFilter.of(FormOptions.inMemory(MemoryBudget.unlimited()).build());
         assertThrows(ServletException.class, () -> inCode.init(config("parse", "eager")));

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartReader;
 import dev.sluice.form.FormOptions;
-import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.AppTestBase;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -17,9 +17,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Options of one path hold for its forms, however they are asked for. */
+/** Options for a path apply to its forms in every API. */
 @Timeout(300)
-class FilterPathsTest extends WithApp {
+class FilterPathsTest extends AppTestBase {
     @BeforeEach
     void serve() {
         app.on((request, response) -> {
@@ -76,7 +76,7 @@ class FilterPathsTest extends WithApp {
     }
 
     @Test
-    void theClosestPatternHoldsAndElseTheOptionsOfTheFilter() throws Exception {
+    void path_mostSpecificPatternApplies() throws Exception {
         app.options(upTo(500));
         app.start(SluiceFilter.builder(app.formOptions())
                 .path("/videos/*", upTo(1000))
@@ -96,7 +96,7 @@ class FilterPathsTest extends WithApp {
     }
 
     @Test
-    void aPathMayHaveAShorterGrace() throws Exception {
+    void path_shorterGrace_isEnforced() throws Exception {
         app.start(SluiceFilter.builder(app.formOptions().toBuilder()
                         .minBytesPerSecond(1_000_000)
                         .minRateGrace(Duration.ofMinutes(1))
@@ -107,7 +107,7 @@ class FilterPathsTest extends WithApp {
     }
 
     @Test
-    void whatIsNoPathIsRefused() {
+    void path_invalidPattern_isRejected() {
         SluiceFilter.Builder builder = SluiceFilter.builder(app.formOptions());
         for (String pattern : new String[] {"videos", "", "/videos*", "/vid*s/*", "*.avi"}) {
             assertThrows(IllegalArgumentException.class, () -> builder.path(pattern, upTo(1)), pattern);

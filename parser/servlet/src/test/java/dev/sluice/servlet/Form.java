@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Random;
 
-/** A multipart body, and the request that brings it. */
+/** A builder of multipart bodies and of requests with them. */
 public final class Form {
     public static final String BOUNDARY = "----sluice";
     public static final String CONTENT_TYPE = "multipart/form-data; boundary=" + BOUNDARY;
@@ -34,7 +34,7 @@ public final class Form {
                 .text("\r\n");
     }
 
-    /** Adds bytes as they are, which may break the form. */
+    /** Adds raw bytes, which may make the form malformed. */
     public Form bytes(byte[] bytes) {
         out.writeBytes(bytes);
         return this;
@@ -44,7 +44,7 @@ public final class Form {
         return bytes(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** {@return what says that it is a form, and is none} */
+    /** {@return a malformed form} */
     public static Form malformed() {
         return new Form().text("--" + BOUNDARY + "garbage\r\n");
     }
@@ -76,7 +76,7 @@ public final class Form {
         return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** {@return the head of a POST with a form of so many bytes} */
+    /** {@return the head of a POST with a form of {@code length} bytes} */
     public static byte[] head(String target, long length) {
         return head("POST", target, "Content-Type: " + CONTENT_TYPE, "Content-Length: " + length);
     }

@@ -6,10 +6,10 @@ import dev.sluice.testkit.NativeImage;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** A container makes the filter of its class or its name, in an image too. */
+/** The native-image metadata allows a container to create the filter by reflection. */
 class NativeImageTest {
     @Test
-    void theFilterCanBeMadeByAContainer() throws Exception {
+    void filter_canBeCreatedReflectively() throws Exception {
         assertEquals(
                 Set.of("dev.sluice.servlet.SluiceFilter", "dev.sluice.servlet.SluiceFilter#<init>[]"),
                 NativeImage.types(SluiceFilter.class, "sluice-servlet"));

@@ -6,7 +6,7 @@ import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.AppTestBase;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -18,9 +18,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Forms that are rejected by the head of their request are answered before the body comes, and reported once. */
+/** Forms that are rejected because of the request head. The answer is sent before the body, and the form is reported once. */
 @Timeout(60)
-class RejectedHeadsTest extends WithApp {
+class RejectedHeadsTest extends AppTestBase {
     private static final int LARGE = 100 << 20;
 
     private final List<String> reported = new CopyOnWriteArrayList<>();
@@ -101,7 +101,7 @@ class RejectedHeadsTest extends WithApp {
     }
 
     @Test
-    void requestThatIsNoForm_isNotReported() throws IOException {
+    void otherRequest_isNotReported() throws IOException {
         byte[] json = Form.request("POST", "/?pass", "application/json", new byte[] {'{', '}'});
         assertEquals("passed", app.send(json).body());
         assertEquals("passed", app.send(Form.head("GET", "/?pass")).body());

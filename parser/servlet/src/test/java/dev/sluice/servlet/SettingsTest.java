@@ -43,7 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every setting through every entrance: what comes out is another than without it. */
+/** Every setting through every entrance. The result must differ from the result without the setting. */
 class SettingsTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
 
@@ -59,7 +59,7 @@ class SettingsTest {
         }
     }
 
-    /** @param entrances those where it makes a difference */
+    /** @param entrances the entrances in which the setting has an effect */
     private record Case(
             Setting setting, String text, byte[] body, String before, String after, Set<Entrance> entrances) {}
 
@@ -108,7 +108,7 @@ class SettingsTest {
     }
 
     @Test
-    void noSettingIsMissing() {
+    void cases_coverEverySetting() {
         assertEquals(
                 EnumSet.allOf(Setting.class),
                 cases().stream().map(Case::setting).collect(Collectors.toSet()));
@@ -116,7 +116,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @MethodSource("everySettingThroughEveryEntrance")
-    void aSettingActs(Case at, Entrance entrance) throws Exception {
+    void setting_changesResult(Case at, Entrance entrance) throws Exception {
         assertNotEquals(at.before(), at.after());
         String text = String.format(at.text(), directory.resolve("other"));
         assertEquals(at.before(), outcome(at, entrance, null));
@@ -266,7 +266,7 @@ class SettingsTest {
 
     private static String stalled(FormOptions options) {
         FormOptions stuck = options.toBuilder()
-                .decider(part -> PartDecision.to(new GateSink().shut()))
+                .decider(part -> PartDecision.to(new GatedSink().shut()))
                 .build();
         FormIntake intake = Forms.of(stuck).receive(source("multipart/form-data; boundary=x"), stuck);
         intake.offer(Unpooled.copiedBuffer(
@@ -281,10 +281,10 @@ class SettingsTest {
         long demand = Forms.of(options)
                 .receive(source("multipart/mixed; boundary=x"), options)
                 .demand();
-        return demand > 0 ? "reads " + (demand - 1) + " more" : "reads no more"; // the end shows one byte later
+        return demand > 0 ? "reads " + (demand - 1) + " more" : "reads no more"; // the end is detected one byte later
     }
 
-    /** How long a client may be silent that has sent 240 bytes at once. */
+    /** {@return how long a client may pause after it has sent 240 bytes at once} */
     private static String waited(FormOptions options) {
         ClientPace pace = options.newPace();
         if (pace == null) {

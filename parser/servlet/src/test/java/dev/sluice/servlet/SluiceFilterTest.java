@@ -17,7 +17,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.servlet.container.Work;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.ServletException;
@@ -36,11 +36,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class SluiceFilterTest extends WithApp {
+class SluiceFilterTest extends AppTestBase {
     private static final Form FORM =
             new Form().field("a", "1").file("f", "C:\\é.txt", new byte[100_000]).field("a", "2");
 
-    /** Serves and answers what {@code service} says, or what it threw. */
+    /** Runs {@code service} and sends its result or its exception. */
     private RawHttp.Answer ask(Form body, Work service) throws Exception {
         return ask("/", body, service);
     }
@@ -55,7 +55,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void whatIsNoFormPassesAsTheSameObject() throws Exception {
+    void otherRequests_passUnwrapped() throws Exception {
         List<HttpServletRequest> seen = new ArrayList<>();
         app.on((request, response) -> {
             seen.add(request);
@@ -88,7 +88,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void eagerlyTheTroubleComesBeforeTheServlet() throws Exception {
+    void eager_rejectedForm_doesNotReachServlet() throws Exception {
         app.on((request, response) -> {
             throw new AssertionError("not reached");
         });
@@ -98,7 +98,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void eagerlyAnErrorPageMayForward() throws Exception {
+    void eager_errorPage_canForward() throws Exception {
         app.errorPage((request, response) -> {
             try {
                 request.getRequestDispatcher("/page").forward(request, response);
@@ -113,7 +113,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aQueryThatTheContainerRefusesIsRefused() throws Exception {
+    void malformedQuery_isRejected() throws Exception {
         RawHttp.Answer answer = ask(
                 "/?x=%88%A4", FORM, (request, response) -> response.getWriter().print(request.getParameter("x")));
         assertEquals(400, answer.status());
@@ -121,7 +121,7 @@ class SluiceFilterTest extends WithApp {
 
     @ParameterizedTest
     @ValueSource(strings = {"UTF-16", "IBM037"})
-    void aCharsetOfTheRequestThatDoesNotKeepAsciiIsNone(String charset) throws Exception {
+    void requestCharset_withoutAscii_isIgnored(String charset) throws Exception {
         app.on((request, response) -> response.getWriter().print(request.getParameter("a")))
                 .start();
         String type = Form.CONTENT_TYPE + "; charset=" + charset;
@@ -129,7 +129,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void eagerlyTheFormIsThereBeforeTheServlet() throws Exception {
+    void eager_formIsParsedBeforeServlet() throws Exception {
         app.on((request, response) -> response.getWriter().print(app.spool.files() + request.getParameter("a")));
         startEager();
         assertEquals("11", app.post("/", FORM).body());
@@ -138,7 +138,7 @@ class SluiceFilterTest extends WithApp {
     // ---- writing
 
     @Test
-    void aRelativeNameThatLeavesTheLocationIsRefused() throws Exception {
+    void write_nameOutsideLocation_isRejected() throws Exception {
         RawHttp.Answer answer = ask(FORM, (request, response) -> {
             for (String name : List.of("../x", "a/../../x", "", ".", "..")) {
                 assertThrows(IOException.class, () -> request.getPart("f").write(name), name);
@@ -149,10 +149,10 @@ class SluiceFilterTest extends WithApp {
         assertEquals("ok", answer.body());
     }
 
-    /** A rename replaces a link to a directory, though not a directory. */
+    /** A rename replaces a link to a directory, but not the directory itself. */
     @ParameterizedTest
     @ValueSource(strings = {"", ".", "a/.."})
-    void write_nameOfTheLocationItself_isRefused(String name) throws Exception {
+    void write_nameOfLocationItself_isRejected(String name) throws Exception {
         Path location = Files.createSymbolicLink(
                 directory.resolve("location"), Files.createDirectory(directory.resolve("linked")));
         app.on((request, response) -> {
@@ -165,7 +165,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void withoutASpoolRelativeNamesGoToTheTemporaryDirectoryOfTheContext() throws Exception {
+    void write_withoutSpool_usesTempDirectory() throws Exception {
         app.on((request, response) -> {
             request.getPart("a").write("small.txt");
             response.getWriter().print("ok");
@@ -176,10 +176,10 @@ class SluiceFilterTest extends WithApp {
         assertEquals("v", Files.readString(temporary.resolve("small.txt")));
     }
 
-    // ---- who has the body
+    // ---- owners of the body
 
     @Test
-    void aFieldStaysAParameterWhenItsPartIsDeletedOrWritten() throws Exception {
+    void field_deletedOrWritten_remainsParameter() throws Exception {
         app.on((request, response) -> {
             request.getPart("a").delete();
             request.getPart("b").write("b.txt");
@@ -191,7 +191,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aBodyOfHttp2IsABodyThoughNoFieldSaysSo() throws Exception {
+    void http2Body_withoutLength_isDetected() throws Exception {
         app.before((request, response, chain) -> chain.doFilter(
                 new HttpServletRequestWrapper((HttpServletRequest) request) {
                     @Override
@@ -214,7 +214,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void theTimeBetweenTwoReadsIsNotTheClients() throws Exception {
+    void pauseBetweenReads_doesNotCountAgainstClient() throws Exception {
         FormOptions paced = app.formOptions().toBuilder()
                 .minBytesPerSecond(1_000_000)
                 .minRateGrace(Duration.ofSeconds(2))
@@ -227,7 +227,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void afterTheApplicationHasTakenTheStreamThereAreNoPartsAndOnlyTheParametersOfTheQuery() throws Exception {
+    void getInputStream_called_leavesOnlyQueryParameters() throws Exception {
         RawHttp.Answer answer = ask("/?q=1", FORM, (request, response) -> {
             assertTrue(request.getInputStream().readAllBytes().length > 100_000);
             assertThrows(IllegalStateException.class, request::getParts);
@@ -242,7 +242,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void theBodyCanBeReadPartByPartInstead() throws Exception {
+    void reader_readsBodyPartByPart() throws Exception {
         RawHttp.Answer answer = ask("/?q=1", FORM, (request, response) -> {
             try (MultipartReader reader = MultipartRequests.reader(request)) {
                 assertThrows(IllegalStateException.class, request::getParts);
@@ -262,7 +262,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void theReaderWorksWithoutTheFilterAndKeepsToItsDefaults() throws Exception {
+    void reader_withoutFilter_usesDefaults() throws Exception {
         app.on((request, response) -> {
             assertThrows(IllegalStateException.class, () -> MultipartRequests.form(request));
             assertThrows(IllegalStateException.class, () -> MultipartRequests.hold(request));
@@ -275,7 +275,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void theFormItselfIsThereWithOptionsOfItsOwn() throws Exception {
+    void form_usesOwnOptions() throws Exception {
         RawHttp.Answer answer = ask(FORM, (request, response) -> {
             MultipartForm form = MultipartRequests.form(
                     request,
@@ -292,7 +292,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aDeciderThatAsksForTheFormIsTold() throws Exception {
+    void decider_requestsForm_throws() throws Exception {
         RawHttp.Answer answer = ask(
                 FORM,
                 (request, response) -> MultipartRequests.form(
@@ -302,11 +302,11 @@ class SluiceFilterTest extends WithApp {
                             return PartDecision.skip();
                         })));
         assertEquals(500, answer.status());
-        assertTrue(app.thrown().peek().getMessage().contains("parsed by the caller itself"));
+        assertTrue(app.thrown().peek().getMessage().contains("the calling thread is parsing the form"));
     }
 
     @Test
-    void whatTheDeciderThrowsPassesAsItIs() throws Exception {
+    void decider_throws_isNotWrapped() throws Exception {
         RawHttp.Answer answer = ask(
                 FORM,
                 (request, response) -> MultipartRequests.form(
@@ -318,7 +318,7 @@ class SluiceFilterTest extends WithApp {
         assertInstanceOf(ArithmeticException.class, app.thrown().peek());
     }
 
-    // ---- trouble
+    // ---- errors
 
     private void assertRefused(int status, String word, Form body) throws Exception {
         RawHttp.Answer answer = ask(body, (request, response) -> request.getParts());
@@ -331,7 +331,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void anUnsupportedNestedTypeIs415() throws Exception {
+    void nestedMultipart_isAnsweredWith415() throws Exception {
         app.options(builder -> builder.preset(Preset.STRICT));
         assertRefused(
                 415,
@@ -343,19 +343,19 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aBodyThatSaysThatItIsTooLargeIs413AndSoIsOneThatDoesNot() throws Exception {
+    void bodyTooLarge_isAnsweredWith413() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
         assertRefused(413, "maxBodyBytes", FORM);
         RawHttp.Answer answer = app.send(Form.chunked("/", FORM.body(), 1 << 20));
         assertEquals(413, answer.status());
         assertTrue(answer.body().contains("maxBodyBytes"), answer.body());
-        assertNull(answer.headers().get("connection"), "the little that was left has been read");
+        assertNull(answer.headers().get("connection"), "the small rest of the body was read");
         assertTrue(app.thrown().stream()
                 .allMatch(e -> e.getMessage().contains("size") && e.getMessage().contains("exceeds")));
     }
 
     @Test
-    void aLargeRestIsNotReadAndTheConnectionIsClosed() throws Exception {
+    void rejectedBody_largeRest_closesConnection() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000).maxDrainBytes(5000));
         app.on((request, response) -> request.getParts()).start();
         try (RawHttp client = app.connect()) {
@@ -368,7 +368,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aClientThatWaitsForLeaveToSendIsRefusedBeforeItSends() throws Exception {
+    void expectContinue_isRejectedBeforeBody() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
         app.on((request, response) -> request.getParts()).start();
         String type = "Content-Type: " + Form.CONTENT_TYPE;
@@ -377,7 +377,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aFieldTooLargeIs413ForParametersThoughNotForPartsAndEvenWhenAnotherIsGone() throws Exception {
+    void fieldTooLarge_isAnsweredWith413ForParametersOnly() throws Exception {
         app.options(builder -> builder.maxFieldBytes(3));
         app.on((request, response) -> {
             assertEquals(2, request.getParts().size());
@@ -396,7 +396,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void manyFieldsTogetherAreNotMoreInMemoryThanTheFormMayBe() throws Exception {
+    void fields_sumIsLimitedByMaxInMemoryBytes() throws Exception {
         app.options(builder -> builder.maxInMemoryBytes(20_000).spillThreshold(100));
         Form body = new Form();
         for (int i = 0; i < 5; i++) {
@@ -423,7 +423,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void withoutMemoryItIs503() throws Exception {
+    void memoryFull_isAnsweredWith503() throws Exception {
         app.on((request, response) -> request.getParts());
         app.start(SluiceFilter.of(
                 FormOptions.builder(app.spool, MemoryBudget.of(30_000)).build()));
@@ -432,7 +432,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void beyondTheQuotaOfTheSpoolItIs507() throws Exception {
+    void spoolFull_isAnsweredWith507() throws Exception {
         try (SpoolDirectory small = SpoolDirectory.builder(directory)
                 .maxSpoolBytes(1000)
                 .keepFreeBytes(0)
@@ -445,13 +445,13 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void whatTheApplicationRefusesHasItsStatus() throws Exception {
+    void rejectionOfApplication_keepsStatus() throws Exception {
         app.options(builder -> builder.decider(part -> PartDecision.reject(422, "not on Sundays")));
         assertRefused(422, "not on Sundays", FORM);
     }
 
     @Test
-    void troubleOfASinkIs500AndItsMessageIsNotForTheClient() throws Exception {
+    void sinkFailure_isAnsweredWith500WithoutMessage() throws Exception {
         app.options(builder -> builder.decider(part -> {
             throw new IOException("/secret/path");
         }));
@@ -462,7 +462,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void troubleIsAnsweredThroughOtherExceptionsToo() throws Exception {
+    void wrappedRefusal_isAnswered() throws Exception {
         RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
             try {
                 request.getParts();
@@ -474,7 +474,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void anApplicationThatCatchesItDecidesItselfAndHearsTheSameAgain() throws Exception {
+    void caughtRefusal_isThrownAgain() throws Exception {
         RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
             MultipartRequestException first = assertThrows(MultipartRequestException.class, request::getParts);
             assertSame(first, assertThrows(MultipartRequestException.class, () -> request.getParameter("a")));
@@ -485,7 +485,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void afterTheResponseWasCommittedTheTroubleLeavesTheFilter() throws Exception {
+    void committedResponse_refusalLeavesFilter() throws Exception {
         app.on((request, response) -> {
             response.getWriter().print("begun");
             response.flushBuffer();
@@ -496,7 +496,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aClientThatVanishesIsAnIoExceptionAndLeavesNothing() throws Exception {
+    void disconnectedClient_isIoExceptionAndLeavesNothing() throws Exception {
         app.on((request, response) -> request.getParameter("a")).start();
         app.begin(FORM, 1).reset();
         Eventually.isTrue(() -> !app.thrown().isEmpty(), "it is not noticed");
@@ -507,7 +507,7 @@ class SluiceFilterTest extends WithApp {
     }
 
     @Test
-    void aClientThatIsTooSlowIs408() throws Exception {
+    void slowClient_isAnsweredWith408() throws Exception {
         app.options(options -> options.minBytesPerSecond(1_000_000).minRateGrace(Duration.ofSeconds(1)));
         app.on((request, response) -> request.getParts()).start();
         byte[] request = FORM.post("/");

@@ -524,7 +524,7 @@ class StarterTest {
                 "GET",
                 "multipart/form-data",
                 "POST, PUT, PATCH",
-                "\"detail\":\"forms are taken with POST, PUT, PATCH\""
+                "\"detail\":\"forms are accepted with POST, PUT, PATCH\""
             }
         };
         // With and without a resolver that would read the body.

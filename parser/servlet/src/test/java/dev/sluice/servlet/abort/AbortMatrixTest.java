@@ -36,10 +36,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * An upload that ends at any byte, in any way, over a real connection: no buffer, no file, no descriptor and no charge
- * is left of it, behind the filter or in an asynchronous form; without waiting for a collection of garbage. Each
- * build ends each case at every fourth byte, another one of the four in the next; {@code -Dsluice.abort.stride=1} at
- * every byte.
+ * Uploads over real connections that end at any byte in any way, with {@code getParts} and with an asynchronous form. No
+ * buffer, file, descriptor or charge may be left, without waiting for the garbage collector. Each build ends each case at
+ * every fourth byte, with a different offset per case. {@code -Dsluice.abort.stride=1} covers every byte.
  */
 @Timeout(300)
 @Tag("sized")
@@ -59,7 +58,7 @@ class AbortMatrixTest {
         CLIENT_CLOSES,
         CLIENT_RESETS,
         INPUT_ENDS,
-        /** The asynchronous form is cancelled, twice; the thread that reads behind the filter is interrupted. */
+        /** The asynchronous form is cancelled twice. With {@code getParts}, the reading thread is interrupted. */
         CANCELLED,
         SHUT_DOWN,
         CONSUMER_THROWS,
@@ -98,16 +97,16 @@ class AbortMatrixTest {
                     "")
             .getBytes(StandardCharsets.ISO_8859_1);
 
-    /** What the form itself takes; exact at any time. */
+    /** The allocator of the form. Its metric is exact at any time. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, true);
 
-    /** Where the next case begins. */
+    /** The first offset of the next case. */
     private int first;
 
     private App app;
-    private volatile Visit visit;
+    private volatile TestUpload upload;
 
-    /** What the chunks that are read into come from. */
+    /** The allocator of the buffers that the body is read into. */
     private ByteBufAllocator chunks;
 
     private long chunksAtFirst;
@@ -118,9 +117,9 @@ class AbortMatrixTest {
     @BeforeAll
     void open() throws Exception {
         app = new App(root);
-        app.on((request, response) -> visit.serve(request, response)).startForMany();
-        Trap trap = new Trap(Trap.Failure.NONE, 0, app.spool, target());
-        SluiceFilter filter = next(new Visit(false, false), trap, options -> options);
+        app.on((request, response) -> upload.serve(request, response)).startForMany();
+        FailingDecider trap = new FailingDecider(FailingDecider.Failure.NONE, 0, app.spool, target());
+        SluiceFilter filter = next(new TestUpload(false, false), trap, options -> options);
         assertEquals(200, app.send(request(Framing.LENGTH, BODY.length)).status());
         end(filter);
         Files.delete(target());
@@ -139,8 +138,9 @@ class AbortMatrixTest {
         return root.resolve("target");
     }
 
-    private SluiceFilter next(Visit next, Trap trap, UnaryOperator<FormOptions.Builder> change) throws Exception {
-        visit = next;
+    private SluiceFilter next(TestUpload next, FailingDecider trap, UnaryOperator<FormOptions.Builder> change)
+            throws Exception {
+        upload = next;
         FormOptions.Builder options = FormOptions.builder(app.spool, app.memory)
                 .preset(Preset.COMPATIBLE)
                 .allocator(allocator)
@@ -168,7 +168,7 @@ class AbortMatrixTest {
                                 .map(framing -> Arguments.of(api, way, framing))));
     }
 
-    /** {@return whether the body itself ends early; else all of it is sent} */
+    /** {@return whether the body ends early; otherwise all of it is sent} */
     private static boolean isCut(Way way) {
         return switch (way) {
             case CLIENT_CLOSES, CLIENT_RESETS, INPUT_ENDS, CANCELLED, SHUT_DOWN -> true;
@@ -178,10 +178,8 @@ class AbortMatrixTest {
 
     @ParameterizedTest
     @MethodSource("matrix")
-    void nothingIsLeft(Api api, Way way, Framing framing) throws Exception {
-        int end = framing == Framing.LENGTH
-                ? BODY.length
-                : BODY.length + 1; // a body that is whole may lack its last chunk
+    void abortedUpload_leavesNothing(Api api, Way way, Framing framing) throws Exception {
+        int end = framing == Framing.LENGTH ? BODY.length : BODY.length + 1; // a complete body may lack its last chunk
         for (int at = first++ % STRIDE; at < end; at += STRIDE) {
             abort(api, way, framing, at);
             assertNothingIsLeft(api + " " + way + " " + framing + " at byte " + at);
@@ -189,15 +187,15 @@ class AbortMatrixTest {
     }
 
     private void abort(Api api, Way way, Framing framing, int at) throws Exception {
-        Trap.Failure failure = switch (way) {
-            case CONSUMER_THROWS -> Trap.Failure.UNCHECKED;
-            case SINK_ERROR_THEN_ABORT -> Trap.Failure.IO;
-            default -> Trap.Failure.NONE;
+        FailingDecider.Failure failure = switch (way) {
+            case CONSUMER_THROWS -> FailingDecider.Failure.UNCHECKED;
+            case SINK_ERROR_THEN_ABORT -> FailingDecider.Failure.IO;
+            default -> FailingDecider.Failure.NONE;
         };
-        Visit current = new Visit(api == Api.ASYNC, way == Way.CONSUMER_THROWS);
+        TestUpload current = new TestUpload(api == Api.ASYNC, way == Way.CONSUMER_THROWS);
         SluiceFilter filter = next(
                 current,
-                new Trap(failure, at, app.spool, target()),
+                new FailingDecider(failure, at, app.spool, target()),
                 options -> way == Way.LIMIT_THEN_ABORT ? options.maxBodyBytes(at) : options);
         try (RawHttp client = app.connect()) {
             client.send(isCut(way) ? request(framing, at) : Form.join(request(framing, BODY.length), END_OF_CHUNKS));
@@ -213,18 +211,18 @@ class AbortMatrixTest {
         end(filter);
     }
 
-    private static void cut(Way way, Visit visit, SluiceFilter filter, RawHttp client) throws IOException {
+    private static void cut(Way way, TestUpload upload, SluiceFilter filter, RawHttp client) throws IOException {
         switch (way) {
             case CLIENT_CLOSES -> client.close();
             case CLIENT_RESETS -> client.reset();
             case INPUT_ENDS -> client.sendEnd().awaitEnd();
-            case CANCELLED -> visit.cancel();
+            case CANCELLED -> upload.cancel();
             case SHUT_DOWN -> filter.destroy();
             default -> throw new IllegalArgumentException(way.toString());
         }
     }
 
-    /** The form has failed: its client reads the answer, or is gone before. */
+    /** Reads the answer to a failed form, unless the connection is already closed. */
     private static void leave(RawHttp client, boolean reads) throws IOException {
         if (reads) {
             client.answer();
@@ -232,7 +230,7 @@ class AbortMatrixTest {
         client.reset();
     }
 
-    /** {@return the head and as many bytes of the body} */
+    /** {@return the head and the first bytes of the body} */
     private static byte[] request(Framing framing, int count) {
         byte[] bytes = Arrays.copyOf(BODY, count);
         String type = "Content-Type: multipart/form-data; boundary=B";
@@ -256,7 +254,7 @@ class AbortMatrixTest {
         assertEquals(0, app.memory.used(), context);
         assertEquals(0, used(allocator), context);
         assertEquals(chunksAtFirst, used(chunks), context);
-        if (Files.exists(target())) { // only as a whole
+        if (Files.exists(target())) { // published only when complete
             assertEquals(TARGET, Files.readString(target()), context);
             Files.delete(target());
         }
@@ -282,7 +280,7 @@ class AbortMatrixTest {
         try {
             return Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor)).toString();
         } catch (IOException e) {
-            return ""; // closed meanwhile
+            return ""; // closed in the meantime
         }
     }
 }

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.function.UnaryOperator;
 
-/** A servlet behind the filter, in a container; sees to it that nothing is left in the end. */
+/** An application with the filter and a servlet in a container. {@link #close} checks that no file and no memory is left. */
 public final class App implements AutoCloseable {
     private static final String ERROR_PAGE = "/error";
     private static final DispatcherType[] WITH_ERROR_PAGE = {
@@ -43,7 +43,7 @@ public final class App implements AutoCloseable {
     private FilterConfig config;
     private RunningContainer container;
 
-    /** @param directory for its files; below it, that of the container is {@code container} */
+    /** @param directory the directory of the spool and, in {@code container}, of the container */
     public App(Path directory) throws IOException {
         this.directory = directory;
         this.store = new Store(Files.createDirectory(directory.resolve("spool")));
@@ -51,13 +51,13 @@ public final class App implements AutoCloseable {
         this.spool = store.spool();
     }
 
-    /** Sets what is not as usual in the options of the filter. */
+    /** Changes the default options of the filter. */
     public App options(UnaryOperator<FormOptions.Builder> change) {
         options = change;
         return this;
     }
 
-    /** Sets what the servlet does with all requests. */
+    /** Sets the code that the servlet runs for all requests. */
     public App on(Work work) {
         return on(WorkServlet.ANY, work);
     }
@@ -67,25 +67,25 @@ public final class App implements AutoCloseable {
         return this;
     }
 
-    /** Sets what is shown for every error, and has the filters called there. */
+    /** Sets the error page, and maps the filters to it. */
     public App errorPage(Work work) {
         errorPage = true;
         return on(ERROR_PAGE, work);
     }
 
-    /** Adds a filter in front of the other. */
+    /** Adds a filter before the tested one. */
     public App before(Filter added) {
         before.add(added);
         return this;
     }
 
-    /** Adds a filter behind the other. */
+    /** Adds a filter after the tested one. */
     public App behind(Filter added) {
         behind.add(added);
         return this;
     }
 
-    /** {@return options with a spool and a budget that are looked at in the end} */
+    /** {@return options with a spool and a budget that {@link #close} checks} */
     public FormOptions formOptions() {
         return options.apply(store.options().noMinimumRate()).build();
     }
@@ -94,7 +94,7 @@ public final class App implements AutoCloseable {
         return filter;
     }
 
-    /** {@return what the servlet has thrown} */
+    /** {@return the exceptions of the servlet} */
     public Queue<Throwable> thrown() {
         return servlet.thrown();
     }
@@ -108,7 +108,7 @@ public final class App implements AutoCloseable {
         return start(kind, SluiceFilter.of(formOptions()));
     }
 
-    /** Starts Jetty with a filter that was made elsewhere. */
+    /** Starts Jetty with the given filter. */
     public App start(SluiceFilter made) throws Exception {
         return start(ServletContainer.JETTY, made);
     }
@@ -123,12 +123,16 @@ public final class App implements AutoCloseable {
         return start(ServletContainer.JETTY, new Filter[0]);
     }
 
-    /** Starts Jetty, with another filter from each call of {@link #next} on. */
+    /** Starts Jetty with a filter that {@link #next} can replace. */
     public App startForMany() throws Exception {
         return start(ServletContainer.JETTY, new Filter[] {new Changed()});
     }
 
-    /** Has another filter for the next request. {@return the filter} */
+    /**
+     * Replaces the filter for the next request.
+     *
+     * @return the new filter
+     */
     public SluiceFilter next(SluiceFilter made) throws ServletException {
         made.init(config);
         filter = made;
@@ -168,7 +172,7 @@ public final class App implements AutoCloseable {
         return container.connect();
     }
 
-    /** {@return the answer to a request on a connection of its own} */
+    /** {@return the answer to a request on a new connection} */
     public RawHttp.Answer send(byte[] request) throws IOException {
         try (RawHttp connection = connect()) {
             return connection.send(request).answer();
@@ -179,24 +183,28 @@ public final class App implements AutoCloseable {
         return send(form.post(target));
     }
 
-    /** {@return a connection on which all of a form has been sent, but for its last bytes} */
+    /** {@return a connection on which a form was sent, except for its last bytes} */
     public RawHttp begin(Form form) throws IOException {
         byte[] request = form.post("/");
         return connect().send(request, 0, request.length - 5000);
     }
 
-    /** The same, when so many {@code files} have come to be. */
+    /**
+     * Sends a form except for its last bytes, and waits until the spool has {@code files} files.
+     *
+     * @return the connection
+     */
     public RawHttp begin(Form form, int files) throws IOException {
         RawHttp connection = begin(form);
-        Eventually.isTrue(() -> spool.files() == files, () -> spool.files() + " files of a form that comes in");
+        Eventually.isTrue(() -> spool.files() == files, () -> spool.files() + " files of an unfinished form");
         return connection;
     }
 
-    /** Waits until nothing is left of any request. */
+    /** Waits until all requests have ended and released their resources. */
     public void assertNothingLeft(Object after) {
         store.assertEmpty(after);
         if (filter != null) {
-            Eventually.isTrue(() -> filter.live() == 0, () -> "a request is not over after " + after);
+            Eventually.isTrue(() -> filter.live() == 0, () -> "a request has not ended after " + after);
         }
     }
 

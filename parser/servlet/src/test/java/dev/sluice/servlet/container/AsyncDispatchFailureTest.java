@@ -17,10 +17,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Asynchronous dispatches that fail, or wait, in a filter in front. Jetty notifies no listener of such a failure. */
+/** Asynchronous dispatches that fail or wait in an outer filter. Jetty notifies no listener of such a failure. */
 @Timeout(60)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
-class AsyncDispatchFailureTest extends WithApp {
+class AsyncDispatchFailureTest extends AppTestBase {
     private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", Form.noise(20_000, 3));
 
     private void assertNothingLeft(ServletContainer kind, boolean worker) throws Exception {
@@ -29,7 +29,7 @@ class AsyncDispatchFailureTest extends WithApp {
         app.before((request, response, chain) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 failed.complete(request.getDispatcherType());
-                throw new ServletException("of a filter in front");
+                throw new ServletException("thrown by an outer filter");
             }
             chain.doFilter(request, response);
         });
@@ -60,20 +60,20 @@ class AsyncDispatchFailureTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void asyncDispatch_failsInFrontAfterCommit_leavesNothing(ServletContainer kind) throws Exception {
+    void asyncDispatch_outerFilterFailsAfterCommit_leavesNothing(ServletContainer kind) throws Exception {
         assertNothingLeft(kind, false);
     }
 
     @ParameterizedTest
     @EnumSource
-    void asyncDispatchOfWorker_failsInFrontAfterCommit_leavesNothing(ServletContainer kind) throws Exception {
+    void asyncDispatchOfWorker_outerFilterFailsAfterCommit_leavesNothing(ServletContainer kind) throws Exception {
         assertNothingLeft(kind, true);
     }
 
-    /** Longer than the grace. */
+    /** The outer filter takes longer than the grace period. */
     @ParameterizedTest
     @EnumSource
-    void asyncDispatch_slowInFront_keepsTheForm(ServletContainer kind) throws Exception {
+    void asyncDispatch_slowOuterFilter_keepsForm(ServletContainer kind) throws Exception {
         app.options(options -> options.spillThreshold(0));
         app.before((request, response, chain) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {

@@ -11,9 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One container with the same servlet four times: with the container's own multipart support, behind the filter as it
- * is to be mapped, behind the filter for all kinds of dispatches, and behind the filter although it has the container's
- * support too.
+ * A container with the same servlet four times: with the container's multipart support, with the filter for the usual
+ * dispatcher types, with the filter for all dispatcher types, and with both the filter and the container's support.
  */
 final class ComparedApp implements AutoCloseable {
     static final String OWN = "/own";
@@ -61,7 +60,7 @@ final class ComparedApp implements AutoCloseable {
                 .build();
     }
 
-    /** {@return where the question is for the filter} */
+    /** {@return the paths at which the filter gets the question} */
     static List<String> filtered(Question question) {
         return question.isAlsoInFrontOfOwn() ? List.of("/filter", "/every", "/both") : List.of("/filter", "/every");
     }
@@ -73,10 +72,10 @@ final class ComparedApp implements AutoCloseable {
                         (request, response) -> response.getWriter()
                                 .write("error page " + request.getAttribute("jakarta.servlet.error.status_code") + " "
                                         + request.getAttribute("jakarta.servlet.error.message") + ", "
-                                        + Say.attempt(() -> Say.parameters(request))));
+                                        + Answers.attempt(() -> Answers.parameters(request))));
     }
 
-    /** {@return the answer on {@code mount}; behind the filter, when nothing is left of the request} */
+    /** {@return the answer at {@code mount}; with the filter, it also waits until nothing is left of the request} */
     String answer(Question question, String mount) throws IOException {
         String answer = question.put(container, mount, servlets.get(mount), locations.get(mount));
         if (!mount.equals(OWN)) {

@@ -16,7 +16,7 @@ import dev.sluice.form.Readiness;
 import dev.sluice.servlet.AsyncForm;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.GateSink;
+import dev.sluice.servlet.GatedSink;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;
@@ -47,9 +47,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Forms that come in without a thread, over sockets whose other end does as it likes. */
+/** Asynchronous forms in each container, with clients that send slowly, stop or disconnect. */
 @Timeout(300)
-class ContainerAsyncFormTest extends WithApp {
+class ContainerAsyncFormTest extends AppTestBase {
     private static final byte[] CONTENT = Form.noise(20_000, 7);
     private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
     private static final int FILES = 1;
@@ -62,7 +62,7 @@ class ContainerAsyncFormTest extends WithApp {
         start(kind, options -> options);
     }
 
-    /** Starts an application that receives a form and answers with its parts, or as the failure says. */
+    /** Starts an application that receives a form and answers with its parts or its failure. */
     private void start(ServletContainer kind, UnaryOperator<FormOptions.Builder> change) throws Exception {
         app.options(options -> options.spillThreshold(0));
         app.on((request, response) -> {
@@ -105,7 +105,7 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void formsComeInAtOnce(ServletContainer kind) throws Exception {
+    void forms_sentAtOnce_areReceived(ServletContainer kind) throws Exception {
         start(kind);
         try (RawHttp connection = app.connect()) {
             for (String times : new String[] {"first", "second on the same connection"}) {
@@ -115,13 +115,13 @@ class ContainerAsyncFormTest extends WithApp {
                 app.assertNothingLeft(times);
             }
             connection.send(Form.request("GET", "/", "text/plain", new byte[0]));
-            assertEquals(500, connection.answer().status(), "a GET is no form");
+            assertEquals(500, connection.answer().status(), "a GET request does not have a form");
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void formsComeInByteByByte(ServletContainer kind) throws Exception {
+    void forms_sentByteByByte_areReceived(ServletContainer kind) throws Exception {
         start(kind);
         Form form = new Form().field("a", "1").file("f", "f.bin", new byte[100]);
         for (byte[] request : new byte[][] {form.post("/"), Form.chunked("/", form.body(), 7)}) {
@@ -136,7 +136,7 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void partsAreHandedOnWhileOthersAreNotSentYet(ServletContainer kind) throws Exception {
+    void part_complete_isAvailableBeforeNextPart(ServletContainer kind) throws Exception {
         CompletableFuture<byte[]> first = new CompletableFuture<>();
         start(
                 kind,
@@ -153,7 +153,7 @@ class ContainerAsyncFormTest extends WithApp {
         }
     }
 
-    /** Keeps a part for the test. */
+    /** A sink that passes the content of a part to the test. */
     private record Collecting(ByteArrayOutputStream bytes, CompletableFuture<byte[]> all) implements PartSink {
         @Override
         public Readiness write(ByteBuf data) throws IOException {
@@ -175,8 +175,8 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aSinkThatIsNotReadyHoldsTheClientBackUntilItIs(ServletContainer kind) throws Exception {
-        GateSink gate = new GateSink().shut();
+    void pendingSink_slowsClientDown(ServletContainer kind) throws Exception {
+        GatedSink gate = new GatedSink().shut();
         MessageDigest sum = MessageDigest.getInstance("SHA-256");
         start(kind, options -> options.decider(part -> PartDecision.to(PartSink.digest(sum, gate))));
         byte[] content = Form.noise(LARGE, 11);
@@ -193,7 +193,7 @@ class ContainerAsyncFormTest extends WithApp {
             }
             int sent = request.position();
             assertTrue(sent < LARGE, "all was sent to a sink that is not ready");
-            assertTrue(gate.bytes() <= 32 << 10, gate.bytes() + " bytes went on to a sink that is not ready");
+            assertTrue(gate.bytes() <= 32 << 10, gate.bytes() + " bytes were written to a sink that is not ready");
 
             gate.open();
             key.cancel();
@@ -208,7 +208,7 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aCancelledFormLeavesNothing(ServletContainer kind) throws Exception {
+    void cancelledForm_leavesNothing(ServletContainer kind) throws Exception {
         start(kind);
         try (RawHttp connection = app.begin(FORM, FILES)) {
             AsyncForm form = next(started);
@@ -222,14 +222,14 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aFormThatIsCancelledWhileItsSinkIsNotReadyLeavesNothing(ServletContainer kind) throws Exception {
-        GateSink gate = new GateSink().shut();
+    void cancelledForm_pendingSink_leavesNothing(ServletContainer kind) throws Exception {
+        GatedSink gate = new GatedSink().shut();
         start(
                 kind,
                 options -> options.decider(part -> part.index() == 0 ? PartDecision.store() : PartDecision.to(gate)));
         Form two = new Form().file("e", "e.bin", CONTENT).file("f", "f.bin", CONTENT);
         try (RawHttp connection = app.begin(two, 1)) {
-            Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of a form that comes in");
+            Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of an unfinished form");
             next(started).cancel();
             assertInstanceOf(CancellationException.class, next(failures));
             app.assertNothingLeft(connection);
@@ -238,13 +238,13 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aClientThatIsGoneLeavesNothing(ServletContainer kind) throws Exception {
+    void disconnectedClient_leavesNothing(ServletContainer kind) throws Exception {
         start(kind);
         byte[] request = FORM.post("/");
         for (int cut = request.length - 1; cut > request.length / 2; cut -= 3001) {
             try (RawHttp connection = app.connect()) {
                 connection.send(request, 0, cut);
-                Eventually.isTrue(() -> app.spool.files() == FILES, "no files of a form that comes in");
+                Eventually.isTrue(() -> app.spool.files() == FILES, "no files of an unfinished form");
                 if (cut % 2 == 0) {
                     connection.reset();
                 }
@@ -256,7 +256,7 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aTruncatedFormIsABadRequest(ServletContainer kind) throws Exception {
+    void truncatedForm_isAnsweredWith400(ServletContainer kind) throws Exception {
         start(kind);
         byte[] body = Arrays.copyOf(FORM.body(), FORM.body().length - 100);
         assertEquals(
@@ -267,12 +267,12 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aFormLargerThanAllowedIsRefusedAndItsClientReadsThat(ServletContainer kind) throws Exception {
+    void formTooLarge_isAnsweredWith413(ServletContainer kind) throws Exception {
         start(kind, options -> options.maxPartBytes(10_000));
         assertEquals(413, app.post("/", FORM).status());
     }
 
-    /** With the status of the exception alone, as an application does that sends answers of its own. */
+    /** The application sends its own response with the status of the exception. */
     private void answerWith(BiFunction<CompletionStage<MultipartForm>, AsyncContext, CompletionStage<?>> answering)
             throws Exception {
         app.options(options -> options.maxPartBytes(10_000));
@@ -323,13 +323,13 @@ class ContainerAsyncFormTest extends WithApp {
             assertSame(blocking, again);
             throw blocking;
         });
-        assertRefused(kind); // by the filter
+        assertRefused(kind); // through the filter
         assertTrue(app.thrown().stream().allMatch(MultipartException.class::isInstance), app.thrown()::toString);
     }
 
     @ParameterizedTest
     @EnumSource
-    void completion_completedByTheCaller_staysOpenForOthers(ServletContainer kind) throws Exception {
+    void completion_completedByCaller_staysOpenForOthers(ServletContainer kind) throws Exception {
         app.on((request, response) -> {
             AsyncForm form = MultipartRequests.receive(request);
             AsyncContext context = request.getAsyncContext();
@@ -345,7 +345,7 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aFormWhoseRequestTimesOutLeavesNothing(ServletContainer kind) throws Exception {
+    void timeout_leavesNothing(ServletContainer kind) throws Exception {
         app.before((request, response, chain) -> {
             request.startAsync().setTimeout(200);
             chain.doFilter(request, response);
@@ -359,7 +359,7 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aClientSlowerThanTheMinimumRateIsSentAway(ServletContainer kind) throws Exception {
+    void slowClient_isAnsweredWith408(ServletContainer kind) throws Exception {
         start(kind, options -> options.minBytesPerSecond(1_000_000).minRateGrace(Duration.ofMillis(300)));
         try (RawHttp connection = app.begin(FORM)) {
             assertEquals(408, connection.answer().status());
@@ -368,18 +368,18 @@ class ContainerAsyncFormTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aContainerStoppedWhileFormsComeInLeavesNothingAndNoThread(ServletContainer kind) throws Exception {
+    void stoppedContainer_leavesNeitherFormNorThread(ServletContainer kind) throws Exception {
         Set<Thread> before = threads();
         start(kind);
         try (RawHttp connection = app.begin(FORM, FILES)) {
             app.stop();
             app.assertNothingLeft(connection);
-            next(failures); // of the container, or that it was cancelled
+            next(failures); // the exception of the container, or a CancellationException
         }
         Eventually.isTrue(() -> before.containsAll(threads()), () -> "threads: " + threads());
     }
 
-    /** {@return the threads that Sluice has started in this JVM, for this test or for others} */
+    /** {@return the threads that Sluice has started in this JVM, for any test} */
     private static Set<Thread> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("sluice-") && thread.isAlive())

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.servlet.DispatchAfterTime;
+import dev.sluice.servlet.DispatchOnTimeout;
+import dev.sluice.servlet.DivertedRequest;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
-import dev.sluice.servlet.WorkersTo;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
@@ -34,10 +34,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Files live as long as the request, and as those that still work with it: on every way a request can end. */
+/** The lifetime of files for each way in which a request can end. Files exist until the request and its users have ended. */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
-class ContainerLifeTest extends WithApp {
+class ContainerLifeTest extends AppTestBase {
     private static final byte[] CONTENT = Form.noise(20_000, 7);
     private static final Form FORM =
             new Form().field("a", "1").file("f", "f.bin", CONTENT).file("g", "g.bin", CONTENT);
@@ -61,7 +61,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void filesDieWithTheirRequestHoweverItEnds(ServletContainer kind) throws Exception {
+    void files_areDeletedWithTheirRequest(ServletContainer kind) throws Exception {
         Map<String, Integer> statuses = new LinkedHashMap<>();
         statuses.put("/returns", 200);
         app.on("/returns", (request, response) -> parse(request));
@@ -102,10 +102,10 @@ class ContainerLifeTest extends WithApp {
         }
     }
 
-    /** No request times out here, so an answer that is missing ends the test. */
+    /** The requests have no timeout, so a missing answer fails the test. */
     @ParameterizedTest
     @EnumSource
-    void aFormThatIsRefusedIsAnsweredThoughItsRequestIsAsynchronous(ServletContainer kind) throws Exception {
+    void rejectedForm_asynchronousRequest_isAnswered(ServletContainer kind) throws Exception {
         app.options(options -> options.maxParts(1));
         app.on("/before", (request, response) -> {
             request.startAsync().setTimeout(0);
@@ -136,12 +136,12 @@ class ContainerLifeTest extends WithApp {
         }
     }
 
-    /** As all containers forget it now and then; a timeout is waited for first, and then its dispatch. */
+    /** All containers sometimes omit {@code onComplete}. */
     @ParameterizedTest
     @EnumSource
-    void anAsynchronousRequestEndsThoughNobodyIsToldThatItIsComplete(ServletContainer kind) throws Exception {
+    void asyncRequest_withoutOnComplete_ends(ServletContainer kind) throws Exception {
         app.before((request, response, chain) -> chain.doFilter(
-                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutCompletion(), response));
+                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutCompletion(), response));
         app.on("/times-out", (request, response) -> {
             parse(request);
             request.startAsync().setTimeout(100);
@@ -162,7 +162,7 @@ class ContainerLifeTest extends WithApp {
             parse(request);
             AsyncContext context = request.startAsync();
             context.setTimeout(100);
-            context.addListener(new DispatchAfterTime());
+            context.addListener(new DispatchOnTimeout());
         });
         app.on("/fails-in-a-dispatch", (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
@@ -185,7 +185,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void filesLiveUntilAnAsynchronousRequestIsComplete(ServletContainer kind) throws Exception {
+    void asyncRequest_keepsFilesUntilComplete(ServletContainer kind) throws Exception {
         CompletableFuture<AsyncContext> context = new CompletableFuture<>();
         CompletableFuture<HttpServletRequest> seen = new CompletableFuture<>();
         app.on((request, response) -> {
@@ -207,7 +207,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aWorkerOfTheAsyncContextOutlivesTheTimeoutAndKeepsItsFiles(ServletContainer kind) throws Exception {
+    void worker_outlivesTimeout_keepsFiles(ServletContainer kind) throws Exception {
         CountDownLatch goOn = new CountDownLatch(1);
         CompletableFuture<Integer> read = new CompletableFuture<>();
         app.on((request, response) -> {
@@ -233,7 +233,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aHoldOutlivesItsRequestAndKeepsItsFiles(ServletContainer kind) throws Exception {
+    void hold_outlivesRequest_keepsFiles(ServletContainer kind) throws Exception {
         AtomicReference<Closeable> hold = new AtomicReference<>();
         AtomicReference<Part> part = new AtomicReference<>();
         Work holds = (request, response) -> {
@@ -261,7 +261,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aClientThatGoesAwayAtAnyPointLeavesNothing(ServletContainer kind) throws Exception {
+    void disconnectedClient_leavesNothing(ServletContainer kind) throws Exception {
         app.on((request, response) -> assertEquals(3, request.getParts().size()));
         app.start(kind);
         byte[] request = FORM.post("/");
@@ -279,7 +279,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aClientThatGoesAwayWhileTheServerReadsLeavesNothing(ServletContainer kind) throws Exception {
+    void disconnectedClient_whileReading_leavesNothing(ServletContainer kind) throws Exception {
         app.on((request, response) -> parse(request)).start(kind);
         for (boolean reset : new boolean[] {true, false}) {
             try (RawHttp connection = app.begin(FORM, FILES)) {
@@ -293,7 +293,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aContainerThatIsStoppedLeavesNothing(ServletContainer kind) throws Exception {
+    void stoppedContainer_leavesNothing(ServletContainer kind) throws Exception {
         app.on("/held", (request, response) -> {
             parse(request);
             MultipartRequests.hold(request);
@@ -308,7 +308,7 @@ class ContainerLifeTest extends WithApp {
         assertEquals(FILES, app.spool.files());
         List<RawHttp> connections = new ArrayList<>();
         connections.add(app.connect().send(FORM.post("/asynchronous")));
-        Eventually.isTrue(() -> app.spool.files() == 2 * FILES, "no files of a request that is taken");
+        Eventually.isTrue(() -> app.spool.files() == 2 * FILES, "no files of an unfinished request");
         for (int uploads = 1; uploads <= 3; uploads++) {
             connections.add(app.begin(FORM, (2 + uploads) * FILES));
         }
@@ -322,7 +322,7 @@ class ContainerLifeTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void aBodyOf3MibIsTakenUnlessTheContainerHasALimitOfItsOwn(ServletContainer kind) throws Exception {
+    void body3MiB_isAcceptedWithinContainerLimit(ServletContainer kind) throws Exception {
         WorkServlet servlet = new WorkServlet()
                 .at(
                         "/work",
@@ -345,7 +345,7 @@ class ContainerLifeTest extends WithApp {
         try (RawHttp connection = container.connect()) {
             return connection.send(request).answer().status() == 200;
         } catch (IOException e) {
-            return false; // broken off while it was sent
+            return false; // the container closed the connection during sending
         }
     }
 }

@@ -15,7 +15,7 @@ import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.AsyncForm;
 import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
-import dev.sluice.servlet.GateSink;
+import dev.sluice.servlet.GatedSink;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
@@ -46,13 +46,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Attacks of {@code parser/docs/threats.md} that go for the adapter: through the filter, in each container. A test is
- * named after its row, and fails if the defence is removed.
+ * Attacks of {@code parser/docs/threats.md} on the servlet adapter, through the filter in each container. Each test has the
+ * name of its row, and fails if the defence is removed.
  */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
-class ContainerThreatsTest extends WithApp {
-    /** The size of the chunk that is none, and ends a body. */
+class ContainerThreatsTest extends AppTestBase {
+    /** The size line of the last chunk, which ends a body. */
     private static final int END_OF_CHUNKS = 5;
 
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", Form.noise(100_000, 1));
@@ -69,13 +69,13 @@ class ContainerThreatsTest extends WithApp {
         try {
             work.run(request, response);
         } catch (Exception e) {
-            // as without the filter: the container has no configuration for forms
+            // as without the filter, because the servlet has no multipart configuration
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void cve_2026_3260_theBodyOfAGetAHeadOrADeleteIsNotParsed(ServletContainer kind) throws Exception {
+    void cve_2026_3260_bodyOfGetHeadOrDelete_isNotParsed(ServletContainer kind) throws Exception {
         app.options(options -> options.spillThreshold(0));
         app.on((request, response) -> {
             attempt((asked, ignored) -> asked.getParts(), request, response);
@@ -101,7 +101,7 @@ class ContainerThreatsTest extends WithApp {
         }
     }
 
-    /** What comes of the form of a request, in words. */
+    /** The result of a form as text. */
     private void receive(HttpServletRequest request, HttpServletResponse response) throws Exception {
         if ("async".equals(request.getQueryString())) {
             tellWhatComesOf(MultipartRequests.receive(request), request);
@@ -109,19 +109,19 @@ class ContainerThreatsTest extends WithApp {
             try {
                 seen.add(request.getParts().size() + " parts");
             } catch (MultipartRequestException e) {
-                seen.add(told(e));
+                seen.add(describe(e));
             }
         }
     }
 
     private void tellWhatComesOf(AsyncForm form, HttpServletRequest request) {
         form.completion().whenComplete((done, failure) -> {
-            seen.add(failure == null ? done.parts().size() + " parts" : told(failure));
+            seen.add(failure == null ? done.parts().size() + " parts" : describe(failure));
             request.getAsyncContext().complete();
         });
     }
 
-    private static String told(Throwable failure) {
+    private static String describe(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof MultipartException refused) {
                 return refused.httpStatus() + " " + refused.reason();
@@ -141,7 +141,7 @@ class ContainerThreatsTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void cve_2026_34829_theLimitHoldsForABodyThatDoesNotSayItsLength(ServletContainer kind) throws Exception {
+    void cve_2026_34829_bodyOfUnknownLength_isLimited(ServletContainer kind) throws Exception {
         app.on(this::receive);
         byte[] body = FORM.body();
         app.options(options -> options.maxBodyBytes(body.length)).start(kind);
@@ -152,7 +152,7 @@ class ContainerThreatsTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void pythonMultipart_297_aLengthThatIsNoneIsRefusedAndNoneIsBelieved(ServletContainer kind) throws Exception {
+    void pythonMultipart_297_invalidLength_isRejected(ServletContainer kind) throws Exception {
         byte[] body = FORM.body();
         AtomicLong announced = new AtomicLong();
         app.on(this::receive).options(options -> options.maxBodyBytes(body.length));
@@ -164,7 +164,7 @@ class ContainerThreatsTest extends WithApp {
             byte[] head = Form.head("POST", "/work", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + length);
             assertEquals(400, app.send(head).status(), length);
         }
-        assertTrue(seen.isEmpty(), () -> seen + " in spite of a length that is none");
+        assertTrue(seen.isEmpty(), () -> seen + " although the length is invalid");
         for (long length : new long[] {Long.MIN_VALUE, -5, -1, 1}) {
             announced.set(length);
             assertComesOf("2 parts", body);
@@ -172,7 +172,7 @@ class ContainerThreatsTest extends WithApp {
         }
     }
 
-    /** A request as a container would show it that believes any Content-Length. */
+    /** A request of a container that accepts any Content-Length. */
     private static HttpServletRequest announcing(HttpServletRequest request, long length) {
         return new HttpServletRequestWrapper(request) {
             @Override
@@ -187,7 +187,7 @@ class ContainerThreatsTest extends WithApp {
         };
     }
 
-    /** Keeps who calls it. */
+    /** A sink that records the threads that call it. */
     private record ThreadsOf(Set<Thread> threads, PartSink then) implements PartSink {
         @Override
         public Readiness write(ByteBuf data) throws IOException {
@@ -211,13 +211,13 @@ class ContainerThreatsTest extends WithApp {
         return Stream.of("I/O", "Poller", "Acceptor", "acceptor", "selector").anyMatch(thread.getName()::contains);
     }
 
-    /** Undertow calls read listeners, and so the sinks of an asynchronous form, on the threads of its connections. */
+    /** Undertow calls read listeners, and therefore the sinks of an asynchronous form, on its I/O threads. */
     @ParameterizedTest
     @EnumSource
-    void cve_2025_54121_sinksRunOnThreadsForServletsWhoeverResumes(ServletContainer kind) throws Exception {
+    void cve_2025_54121_sink_runsOnContainerThread(ServletContainer kind) throws Exception {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         Set<Thread> threadsOfServlets = ConcurrentHashMap.newKeySet();
-        GateSink gate = new GateSink().shut();
+        GatedSink gate = new GatedSink().shut();
         Set<Thread> asyncThreads = ConcurrentHashMap.newKeySet();
         app.on("/async", (request, response) -> {
             PartSink sink = new ThreadsOf(asyncThreads, gate);
@@ -238,7 +238,7 @@ class ContainerThreatsTest extends WithApp {
             byte[] body = FORM.body();
             connection.send(Form.head("/async", body.length));
             connection.send(body);
-            Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of a form that comes in");
+            Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of an unfinished form");
             gate.open();
             assertEquals("0 parts", next());
         }
@@ -253,11 +253,11 @@ class ContainerThreatsTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void cve_2023_26048_aFieldOfAnySizeIsRefusedInAHeapOf64Mebibytes(ServletContainer kind) throws Exception {
+    void cve_2023_26048_largeField_isRejectedInSmallHeap(ServletContainer kind) throws Exception {
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx64m",
-                        "-XX:+UseSerialGC", // starts faster than the other collectors, as does this compiler
+                        "-XX:+UseSerialGC", // this collector and this compiler start faster than the others
                         "-XX:TieredStopAtLevel=1",
                         "-XX:MaxDirectMemorySize=32m",
                         "-XX:+ExitOnOutOfMemoryError",
@@ -268,21 +268,25 @@ class ContainerThreatsTest extends WithApp {
                         directory.toString())
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
-        try (BufferedReader told = child.inputReader(StandardCharsets.US_ASCII)) {
-            int port = Integer.parseInt(told.readLine());
-            assertEquals("413 BODY_TOO_LARGE", sendField(port, "/limited/parts", 1 << 30, told));
-            assertEquals("507 SPOOL_FULL", sendField(port, "/unlimited/parts", 1 << 30, told));
-            assertEquals("413 IN_MEMORY_TOO_LARGE", sendField(port, "/unlimited/text", 72 << 20, told));
+        try (BufferedReader output = child.inputReader(StandardCharsets.US_ASCII)) {
+            int port = Integer.parseInt(output.readLine());
+            assertEquals("413 BODY_TOO_LARGE", sendField(port, "/limited/parts", 1 << 30, output));
+            assertEquals("507 SPOOL_FULL", sendField(port, "/unlimited/parts", 1 << 30, output));
+            assertEquals("413 IN_MEMORY_TOO_LARGE", sendField(port, "/unlimited/text", 72 << 20, output));
             child.getOutputStream().close();
-            assertEquals("0 files, 0 bytes in memory", told.readLine());
+            assertEquals("0 files, 0 bytes in memory", output.readLine());
             assertTrue(child.waitFor(1, TimeUnit.MINUTES));
         } finally {
             child.destroyForcibly();
         }
     }
 
-    /** Sends a field without a file name, for as long as it is read. {@return what the child says of it} */
-    private static String sendField(int port, String target, long size, BufferedReader told) throws IOException {
+    /**
+     * Sends a field without a file name until the container stops reading.
+     *
+     * @return the result that the child prints
+     */
+    private static String sendField(int port, String target, long size, BufferedReader output) throws IOException {
         byte[] chunk = Form.chunked(new byte[1 << 20], 1 << 20);
         byte[] open = new Form()
                 .part("Content-Disposition: form-data; name=\"f\"", "")
@@ -291,18 +295,18 @@ class ContainerThreatsTest extends WithApp {
                 Form.chunked(target, Arrays.copyOf(open, open.length - 2), open.length); // without the end of the line
         try (RawHttp connection = new RawHttp(port)) {
             connection.send(head, 0, head.length - END_OF_CHUNKS);
-            for (long sent = 0; sent < size && !told.ready(); sent += 1 << 20) {
+            for (long sent = 0; sent < size && !output.ready(); sent += 1 << 20) {
                 connection.send(chunk, 0, chunk.length - END_OF_CHUNKS);
             }
             connection.send(
                     Form.chunked(("\r\n--" + Form.BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII), 99));
         } catch (IOException e) {
-            // it was refused: the container closes what it does not read
+            // rejected: the container closes the connection without reading the rest
         }
-        return told.readLine();
+        return output.readLine();
     }
 
-    /** A container in a JVM of its own; says what comes of requests, and stops at the end of its input. */
+    /** A container in a separate JVM. It prints the result of each request, and stops at the end of its input. */
     static final class Child {
         private Child() {}
 
@@ -341,7 +345,7 @@ class ContainerThreatsTest extends WithApp {
             try {
                 System.out.println("accepted: " + form.call());
             } catch (MultipartRequestException e) {
-                System.out.println(told(e));
+                System.out.println(describe(e));
                 throw e;
             }
         }

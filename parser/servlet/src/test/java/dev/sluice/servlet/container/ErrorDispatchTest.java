@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Errors of requests with forms look as they do without the filter, and leave nothing, asynchronous or not. */
+/** Error pages of requests with forms. They look the same as without the filter, and nothing is left of the form. */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ErrorDispatchTest {
@@ -46,7 +46,7 @@ class ErrorDispatchTest {
     void open() throws IOException {
         store = new Store(Files.createDirectory(directory.resolve("spool")));
         page.at("/", (request, response) -> {
-            Collection<?> parts = request.getParts(); // as Spring's DispatcherServlet does, whatever the page is
+            Collection<?> parts = request.getParts(); // Spring's DispatcherServlet does so for every error page
             boolean some = parts.size() == 2 && request.getPart("f") != null;
             response.getWriter()
                     .print(response.getStatus() + " " + (some || parts.isEmpty() && request.getPart("f") == null) + " "
@@ -97,7 +97,7 @@ class ErrorDispatchTest {
 
     @ParameterizedTest
     @EnumSource
-    void anErrorBeforeAnybodyAskedForTheForm(ServletContainer kind) throws Exception {
+    void errorPage_formNotParsed(ServletContainer kind) throws Exception {
         for (int status : List.of(403, 404, 405)) {
             assertPage(kind, status + ": " + status + " true null", (request, response) -> response.sendError(status));
         }
@@ -105,7 +105,7 @@ class ErrorDispatchTest {
 
     @ParameterizedTest
     @EnumSource
-    void thePageSeesTheFieldsOfAFormThatWasParsed(ServletContainer kind) throws Exception {
+    void errorPage_formParsed_hasFields(ServletContainer kind) throws Exception {
         assertPage(kind, "409: 409 true 1", (request, response) -> {
             request.getParts();
             response.sendError(409);
@@ -118,7 +118,7 @@ class ErrorDispatchTest {
 
     @ParameterizedTest
     @EnumSource
-    void aRefusedFormHasAPageWithoutParts(ServletContainer kind) throws Exception {
+    void errorPage_formRejected_hasNoParts(ServletContainer kind) throws Exception {
         servlet.at("/work", (request, response) -> request.getParts());
         try (RunningContainer container =
                 kind.start(app(false).servlet("/error", page).errorPage("/error"))) {
@@ -129,7 +129,7 @@ class ErrorDispatchTest {
 
     @ParameterizedTest
     @EnumSource
-    void anErrorInFrontOfTheFilterHasAPageToo(ServletContainer kind) throws Exception {
+    void errorPage_errorBeforeFilter(ServletContainer kind) throws Exception {
         WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
         Filter guard = (request, response, chain) -> ((HttpServletResponse) response).sendError(403);
         SluiceFilter filter = SluiceFilter.of(store.options().build());
@@ -140,10 +140,10 @@ class ErrorDispatchTest {
         }
     }
 
-    /** As Spring's starter does: to a servlet by its name, which no filter is in front of. */
+    /** Like Spring Boot's starter, the handler forwards to a servlet by name, without a filter. */
     @ParameterizedTest
     @EnumSource
-    void aHandlerMayHandARefusedFormToAServlet(ServletContainer kind) throws Exception {
+    void refusalHandler_canForwardToServlet(ServletContainer kind) throws Exception {
         servlet.at("/work", (request, response) -> request.getParts());
         WorkServlet refused = new WorkServlet().at("/work", (request, response) -> {
             String again = "";
@@ -165,7 +165,8 @@ class ErrorDispatchTest {
                     return true;
                 })
                 .build();
-        MultipartConfigElement config = new MultipartConfigElement(directory.toString()); // the container would parse
+        MultipartConfigElement config = new MultipartConfigElement(
+                directory.toString()); // without the filter, the container would parse the form
         app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
         app.servlet("/refused", refused, config).servlet("/error", page).errorPage("/error");
         try (RunningContainer container = kind.start(app)) {
@@ -185,10 +186,10 @@ class ErrorDispatchTest {
         }
     }
 
-    /** Tomcat and Undertow do not say that it is over after sendError, nor Jetty after an exception past the head. */
+    /** Tomcat and Undertow do not report the end after sendError. Jetty does not after an exception past the head. */
     @ParameterizedTest
     @CsvSource({"error, false", "error, true", "throw, false", "throw, true", "flush, false", "flush, true"})
-    void anAsynchronousRequestThatFailsLeavesNothing(String how, boolean withPage) throws Exception {
+    void failedAsyncRequest_leavesNothing(String how, boolean withPage) throws Exception {
         BlockingQueue<String> called = new LinkedBlockingQueue<>();
         servlet.at("/work", (request, response) -> {
             request.getParts();

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The filter refuses a form where the body is not multipart, and leaves everything else to the container. */
+/** Bodies that are not multipart. The filter rejects calls for a form, and leaves all other calls to the container. */
 @Timeout(60)
-class OtherBodyTest extends WithApp {
+class OtherBodyTest extends AppTestBase {
     private static final byte[] JSON = "{}".getBytes(StandardCharsets.US_ASCII);
 
     private RawHttp.Answer json(String target) throws IOException {
@@ -84,7 +84,7 @@ class OtherBodyTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void urlencoded_parameters_areTheContainers(ServletContainer kind) throws Exception {
+    void urlencoded_parameters_comeFromContainer(ServletContainer kind) throws Exception {
         app.on((request, response) ->
                 response.getWriter().print(request.getParameter("q") + request.getParameter("a")));
         app.start(kind);
@@ -95,10 +95,10 @@ class OtherBodyTest extends WithApp {
                         .body());
     }
 
-    /** Of another body that the application decodes, say from a queue. */
+    /** The exception comes from another body that the application decodes, for example from a queue. */
     @ParameterizedTest
     @EnumSource
-    void json_multipartExceptionOfTheApplication_isNotAnswered(ServletContainer kind) throws Exception {
+    void json_multipartExceptionOfApplication_isNotAnswered(ServletContainer kind) throws Exception {
         MultipartException own = MultipartException.because(Reason.TRUNCATED).build();
         app.on((request, response) -> {
             throw own;
@@ -110,7 +110,7 @@ class OtherBodyTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void form_withOptionsAfterGetParts_isToldWhatToDo(ServletContainer kind) throws Exception {
+    void form_withOptionsAfterGetParts_throwsWithAdvice(ServletContainer kind) throws Exception {
         app.on((request, response) -> {
             request.getParts();
             IllegalStateException thrown = assertThrows(

@@ -57,13 +57,13 @@ final class PartQuestions {
                         .asks(request -> request.getPart("f").getSubmittedFileName()),
                 Question.that("getPart returns the first of two parts with the same name")
                         .sends(new Form().file("f", "1.txt", SMALL).file("f", "2.txt", SMALL))
-                        .asks(request -> request.getPart("f").getSubmittedFileName() + " " + Say.parts(request)),
+                        .asks(request -> request.getPart("f").getSubmittedFileName() + " " + Answers.parts(request)),
                 Question.that("getPart of a name that does not exist")
                         .sends(new Form().field("a", "1"))
                         .asks(request -> String.valueOf(request.getPart("b"))),
                 Question.that("getPart(null)")
                         .sends(new Form().field("a", "1"))
-                        .asks(request -> Say.attempt(() -> request.getPart(null))));
+                        .asks(request -> Answers.attempt(() -> request.getPart(null))));
     }
 
     private static List<Question> headers() {
@@ -90,11 +90,11 @@ final class PartQuestions {
                                 .toString()),
                 Question.that("getHeaders of a header that does not exist")
                         .sends(form)
-                        .asks(request -> Say.attempt(
+                        .asks(request -> Answers.attempt(
                                 () -> request.getPart("f").getHeaders("x-three").size())),
                 Question.that("getHeaderNames: each name once")
                         .sends(form)
-                        .asks(request -> Say.names(request.getPart("f").getHeaderNames())),
+                        .asks(request -> Answers.names(request.getPart("f").getHeaderNames())),
                 Question.that("charset of a header")
                         .sends(form)
                         .asks(request -> request.getPart("f").getHeader("x-text")),
@@ -110,7 +110,7 @@ final class PartQuestions {
         return List.of(
                 Question.that("getSize of small, large and empty files")
                         .sends(form)
-                        .asks(request -> Say.parts(request)),
+                        .asks(request -> Answers.parts(request)),
                 Question.that("getInputStream called twice, both streams read to the end")
                         .sends(form)
                         .asks(request -> {
@@ -141,7 +141,7 @@ final class PartQuestions {
                         .sends(form)
                         .asks(request -> {
                             Collection<Part> parts = request.getParts();
-                            Say.attempt(() -> {
+                            Answers.attempt(() -> {
                                 parts.clear();
                                 return null;
                             });
@@ -153,25 +153,25 @@ final class PartQuestions {
                                         "Content-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n"
                                                 + "Content-Transfer-Encoding: base64",
                                         "YWJj"))
-                        .asks(request -> Say.text(request.getPart("f"))));
+                        .asks(request -> Answers.text(request.getPart("f"))));
     }
 
     private static String write(HttpServletRequest request, String name, String target) {
-        return Say.attempt(() -> {
+        return Answers.attempt(() -> {
             request.getPart(name).write(target);
             return "written";
         });
     }
 
     private static String delete(HttpServletRequest request, String name) {
-        return Say.attempt(() -> {
+        return Answers.attempt(() -> {
             request.getPart(name).delete();
             return "deleted";
         });
     }
 
     private static String size(Path path) {
-        return Say.attempt(() -> {
+        return Answers.attempt(() -> {
             boolean there = Files.exists(path);
             return there ? Files.size(path) + " bytes" : "no file";
         });
@@ -213,12 +213,12 @@ final class PartQuestions {
                 Question.that("getInputStream after write")
                         .sends(form)
                         .asks(request -> write(request, "l", "w") + " "
-                                + Say.attempt(() ->
+                                + Answers.attempt(() ->
                                         request.getPart("l").getInputStream().readAllBytes().length)),
                 Question.that("getSize after write")
                         .sends(form)
                         .asks(request -> write(request, "l", "ws") + " "
-                                + Say.attempt(() -> request.getPart("l").getSize())),
+                                + Answers.attempt(() -> request.getPart("l").getSize())),
                 Question.that("delete after write: the written file")
                         .sends(form)
                         .asks((request, location) -> write(request, "l", "wd") + " " + delete(request, "l") + " "
@@ -226,9 +226,9 @@ final class PartQuestions {
                 Question.that("getInputStream after delete")
                         .sends(form)
                         .asks(request -> delete(request, "s") + " " + delete(request, "l") + " "
-                                + Say.attempt(() ->
+                                + Answers.attempt(() ->
                                         request.getPart("s").getInputStream().readAllBytes().length) + " "
-                                + Say.attempt(() ->
+                                + Answers.attempt(() ->
                                         request.getPart("l").getInputStream().readAllBytes().length)),
                 Question.that("delete twice")
                         .sends(form)

@@ -95,7 +95,11 @@ final class Question {
         return title;
     }
 
-    /** Asks the servlet at {@code mount}, and {@return the answer} */
+    /**
+     * Asks the servlet at {@code mount}, and
+     *
+     * @return the answer
+     */
     String put(RunningContainer container, String mount, WorkServlet servlet, Path location) throws IOException {
         asks.forEach((subPath, ask) -> servlet.at("/ask" + subPath, work(ask, location)));
         try (RawHttp connection = container.connect()) {

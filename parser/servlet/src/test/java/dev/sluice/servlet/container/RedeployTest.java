@@ -59,7 +59,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A web application with all of Sluice in WEB-INF/lib, deployed and taken down again and again. */
+/** A web application with Sluice in WEB-INF/lib that is deployed and undeployed repeatedly. */
 @Timeout(300)
 @Tag("sized")
 class RedeployTest {
@@ -69,7 +69,7 @@ class RedeployTest {
     @TempDir
     Path directory;
 
-    /** What the container complains of when it takes an application down: threads, thread-locals, timers, drivers. */
+    /** The leaks that the container logs when it undeploys an application: threads, thread-locals, timers, drivers. */
     private static final class Complaints extends Handler {
         private final Queue<String> complaints = new ConcurrentLinkedQueue<>();
 
@@ -91,7 +91,7 @@ class RedeployTest {
     private interface Host extends AutoCloseable {
         Deployed deploy(Path application) throws Exception;
 
-        /** {@return the bytes of direct memory that its threads may take for themselves; a leak of each deployment is more} */
+        /** {@return the direct memory that the threads of the container may use; a leak per deployment would exceed it} */
         long ownDirectMemory();
 
         @Override
@@ -102,7 +102,7 @@ class RedeployTest {
     private record Deployed(ClassLoader loader, int port, RunningContainer.Stop undeploy) {}
 
     @Test
-    void deploymentsInTomcatLeaveNoClassLoaderNoThreadNoThreadLocalAndNoMemory() throws Exception {
+    void tomcat_redeployments_leaveNothing() throws Exception {
         Complaints complaints = new Complaints();
         Logger logger = Logger.getLogger("org.apache");
         Level level = logger.getLevel();
@@ -118,7 +118,7 @@ class RedeployTest {
     }
 
     @Test
-    void deploymentsInJettyLeaveNoClassLoaderNoThreadAndNoMemory() throws Exception {
+    void jetty_redeployments_leaveNothing() throws Exception {
         assertNothingIsLeftOfDeployments(new JettyHost(Files.createDirectory(directory.resolve("host"))));
     }
 
@@ -172,7 +172,8 @@ class RedeployTest {
             return new WeakReference<>(deployed.loader());
         } finally {
             deployed.undeploy().now();
-            try (RawHttp other = new RawHttp(deployed.port())) { // Jetty's selector remembers the connection before
+            try (RawHttp other =
+                    new RawHttp(deployed.port())) { // because Jetty's selector refers to the previous connection
                 assertEquals(404, other.send(Form.head("GET", "/none")).answer().status());
             }
         }
@@ -282,7 +283,7 @@ class RedeployTest {
         }
     }
 
-    /** As the class loader of a web application. */
+    /** A class loader like the one of a web application. */
     private static final class OwnClassesFirst extends URLClassLoader {
         OwnClassesFirst(Path webInf) throws IOException {
             super(urls(webInf), RedeployTest.class.getClassLoader());
@@ -324,7 +325,7 @@ class RedeployTest {
         }
     }
 
-    /** Garbage is what is measured here, so here it is collected. */
+    /** Runs the garbage collector, because this test measures garbage. */
     private static void collect(List<WeakReference<ClassLoader>> loaders) {
         Eventually.isTrue(
                 () -> {

@@ -15,12 +15,12 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /**
- * The servlet of the application that is deployed and taken down: it has a class loader of its own. Answers how many
- * bytes the form has, and how much direct memory netty holds in this application.
+ * The servlet of the redeployed application, in a separate class loader. It answers with the size of the form and the direct
+ * memory that Netty uses in this application.
  */
 @SuppressWarnings("serial")
 public final class RedeployedServlet extends HttpServlet {
-    /** For the container. */
+    /** Creates the servlet; called by the container. */
     public RedeployedServlet() {}
 
     @Override

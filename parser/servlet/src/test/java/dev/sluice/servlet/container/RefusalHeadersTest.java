@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Headers of other filters on refusals. Without those for CORS, a script of another site cannot read the answer. */
+/** Headers of other filters in error responses. Without CORS headers, a script of another site cannot read the response. */
 @Timeout(60)
-class RefusalHeadersTest extends WithApp {
+class RefusalHeadersTest extends AppTestBase {
     private static final Form FORM = new Form().field("a", "1");
     private static final String MIXED = Form.CONTENT_TYPE.replace("form-data", "mixed");
     private static final String ORIGIN = "https://shop.example";
@@ -44,7 +44,7 @@ class RefusalHeadersTest extends WithApp {
 
     @ParameterizedTest
     @EnumSource
-    void refusal_filterInFront_keepsItsHeaders(ServletContainer kind) throws Exception {
+    void refusal_outerFilter_keepsItsHeaders(ServletContainer kind) throws Exception {
         app.before(CORS);
         start(kind);
         assertAllows(ORIGIN, send("GET", Form.CONTENT_TYPE));
@@ -52,10 +52,10 @@ class RefusalHeadersTest extends WithApp {
         assertRefusalsOfTheServletAllow();
     }
 
-    /** 405, and 415 for multipart bodies, are answered before that filter is called. */
+    /** The filter sends 405, and 415 for multipart bodies, before it calls the next filter. */
     @ParameterizedTest
     @EnumSource
-    void refusal_filterBehind_keepsItsHeadersIfTheServletWasCalled(ServletContainer kind) throws Exception {
+    void refusal_innerFilter_keepsItsHeadersIfServletWasCalled(ServletContainer kind) throws Exception {
         app.behind(CORS);
         start(kind);
         assertAllows(null, send("GET", Form.CONTENT_TYPE));

@@ -19,7 +19,7 @@ final class RequestQuestions {
     }
 
     private static String partsOrNot(HttpServletRequest request) {
-        return Say.attempt(() -> Say.parts(request));
+        return Answers.attempt(() -> Answers.parts(request));
     }
 
     private static Question method(String method) {
@@ -29,7 +29,7 @@ final class RequestQuestions {
                         path + "?q=0",
                         Form.CONTENT_TYPE,
                         new Form().field("a", "1").body()))
-                .asks(request -> partsOrNot(request) + ", " + Say.attempt(() -> Say.parameters(request)));
+                .asks(request -> partsOrNot(request) + ", " + Answers.attempt(() -> Answers.parameters(request)));
     }
 
     private static Question unparsed(String method) {
@@ -39,7 +39,7 @@ final class RequestQuestions {
                         path,
                         Form.CONTENT_TYPE,
                         new Form().field("a", "1").body()))
-                .asks(request -> Say.orRefused(() -> Say.parts(request)));
+                .asks(request -> Answers.orRefused(() -> Answers.parts(request)));
     }
 
     private static Question type(String title, String contentType, String body) {
@@ -55,25 +55,25 @@ final class RequestQuestions {
                 unparsed("GET"),
                 unparsed("DELETE"),
                 type("parameters of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
-                        .asks(request -> Say.parameters(request)),
+                        .asks(request -> Answers.parameters(request)),
                 type("getParts of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
-                        .asks(request -> Say.orRefused(() -> Say.parts(request)))
+                        .asks(request -> Answers.orRefused(() -> Answers.parts(request)))
                         .withoutContainerConfiguration(),
                 type("getParts of a multipart/mixed body", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
-                        .asks(request -> Say.orRefused(() -> Say.parts(request))),
+                        .asks(request -> Answers.orRefused(() -> Answers.parts(request))),
                 type("a media type in mixed case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
                         .asks(request -> partsOrNot(request)),
                 type("a quoted boundary", "multipart/form-data; boundary=\"" + Form.BOUNDARY + "\"", form)
                         .asks(request -> partsOrNot(request)),
                 type("a Content-Type without a boundary", "multipart/form-data", form)
-                        .asks(request -> Say.parts(request)),
+                        .asks(request -> Answers.parts(request)),
                 type(
                                 "a Content-Type with two boundaries",
                                 "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other",
                                 form)
-                        .asks(request -> Say.parts(request)),
+                        .asks(request -> Answers.parts(request)),
                 type("a media type that starts with multipart/form-data", "multipart/form-data-x; boundary=x", form)
-                        .asks(request -> Say.orRefused(() -> Say.parts(request))),
+                        .asks(request -> Answers.orRefused(() -> Answers.parts(request))),
                 type("a servlet that does not use the form", Form.CONTENT_TYPE, "not a form")
                         .asks(request -> "fine"));
     }
@@ -94,8 +94,8 @@ final class RequestQuestions {
                         .sends(path -> form.post(path + "?q=0"))
                         .asks(request -> {
                             request.getInputStream().readAllBytes();
-                            return Say.attempt(() -> request.getParameter("a")) + " "
-                                    + Say.attempt(() -> request.getParameter("q"));
+                            return Answers.attempt(() -> request.getParameter("a")) + " "
+                                    + Answers.attempt(() -> request.getParameter("q"));
                         }),
                 Question.that("getParts after the body was read through getReader")
                         .sends(form)
@@ -105,19 +105,19 @@ final class RequestQuestions {
                         }),
                 Question.that("getInputStream after getParts")
                         .sends(form)
-                        .asks(request -> Say.parts(request) + " "
-                                + Say.attempt(() -> request.getInputStream().read())),
+                        .asks(request -> Answers.parts(request) + " "
+                                + Answers.attempt(() -> request.getInputStream().read())),
                 Question.that("getReader after getParts")
                         .sends(form)
-                        .asks(request -> Say.parts(request) + " "
-                                + Say.attempt(() -> request.getReader().read())),
+                        .asks(request -> Answers.parts(request) + " "
+                                + Answers.attempt(() -> request.getReader().read())),
                 Question.that("getInputStream after getParameter")
                         .sends(form)
                         .asks(request -> request.getParameter("a") + " "
-                                + Say.attempt(() -> request.getInputStream().read())),
+                                + Answers.attempt(() -> request.getInputStream().read())),
                 Question.that("getContentLength and getContentType still describe the request")
                         .sends(form)
-                        .asks(request -> Say.parts(request) + " "
+                        .asks(request -> Answers.parts(request) + " "
                                 + (request.getContentLengthLong() == form.body().length) + " "
                                 + request.getContentType().equals(Form.CONTENT_TYPE)));
     }
@@ -129,7 +129,7 @@ final class RequestQuestions {
                 Question.that("a chunked form")
                         .holds((connection, path) -> Question.describe(
                                 connection.send(Form.chunked(path, body, 777)).answer()))
-                        .asks(request -> Say.parts(request)),
+                        .asks(request -> Answers.parts(request)),
                 Question.that("Expect: 100-continue is answered when the servlet requests the form")
                         .holds((connection, path) -> {
                             connection.send(Form.head(
@@ -142,7 +142,7 @@ final class RequestQuestions {
                             return interim + " "
                                     + Question.describe(connection.send(body).answer());
                         })
-                        .asks(request -> Say.parts(request)),
+                        .asks(request -> Answers.parts(request)),
                 Question.that("more requests on the same connection after a form")
                         .holds((connection, path) -> {
                             StringBuilder answers = new StringBuilder();
@@ -155,7 +155,7 @@ final class RequestQuestions {
                             }
                             return answers.toString();
                         })
-                        .asks(request -> Say.parts(request)),
+                        .asks(request -> Answers.parts(request)),
                 Question.that("another request on the same connection after an unused form")
                         .holds((connection, path) -> {
                             byte[] post = new Form().field("a", "1").post(path);
@@ -172,8 +172,8 @@ final class RequestQuestions {
 
     private static List<Question> dispatches() {
         Form form = new Form().field("a", "1").file("f", "f.txt", new byte[] {'x', 'y'});
-        Question.Said seen =
-                request -> Say.attempt(() -> Say.parts(request)) + " " + Say.attempt(() -> Say.parameters(request));
+        Question.Said seen = request -> Answers.attempt(() -> Answers.parts(request)) + " "
+                + Answers.attempt(() -> Answers.parameters(request));
         return List.of(
                 Question.that("a forward before the form was parsed")
                         .sends(form)
@@ -181,31 +181,32 @@ final class RequestQuestions {
                         .asksAt(PARTS, seen),
                 Question.that("a forward after the form was parsed")
                         .sends(form)
-                        .asks(request -> Say.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
+                        .asks(request ->
+                                Answers.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
                         .asksAt(PARTS, seen),
                 Question.that("the query string of a forward comes before the request's own")
                         .sends(path -> form.post(path + "?a=query"))
                         .asks(request -> forward(request, below(request, PARTS) + "?a=forward&z=9"))
-                        .asksAt(PARTS, request -> Say.values(request, "a") + " " + request.getParameter("z")),
+                        .asksAt(PARTS, request -> Answers.values(request, "a") + " " + request.getParameter("z")),
                 Question.that("an include sees the form, and so does the including servlet afterwards")
                         .sends(form)
                         .asks(request -> {
                             include(request, below(request, PARTS));
-                            return "; " + Say.parts(request);
+                            return "; " + Answers.parts(request);
                         })
                         .asksAt(PARTS, seen),
                 Question.that("the query string of an include is visible only to the included servlet")
                         .sends(form)
                         .asks(request -> {
                             include(request, below(request, PARTS) + "?a=include");
-                            return "; " + Say.values(request, "a");
+                            return "; " + Answers.values(request, "a");
                         })
-                        .asksAt(PARTS, request -> Say.values(request, "a")),
+                        .asksAt(PARTS, request -> Answers.values(request, "a")),
                 Question.that("an asynchronous dispatch sees a form that was parsed before")
                         .sends(form)
                         .asks(request -> {
                             if (request.getAttribute("again") != null) {
-                                return Say.parts(request) + " " + Say.parameters(request);
+                                return Answers.parts(request) + " " + Answers.parameters(request);
                             }
                             request.getParts();
                             request.setAttribute("again", "yes");
@@ -216,7 +217,7 @@ final class RequestQuestions {
                         .sends(form)
                         .asks(request -> {
                             if (request.getAttribute("again") != null) {
-                                return Say.parts(request) + " " + Say.parameters(request);
+                                return Answers.parts(request) + " " + Answers.parameters(request);
                             }
                             request.setAttribute("again", "yes");
                             request.startAsync().dispatch();
@@ -227,8 +228,8 @@ final class RequestQuestions {
                         .asks(request -> {
                             AsyncContext context = request.startAsync();
                             context.start(() -> {
-                                String answer = Say.attempt(() -> Say.parts(request));
-                                Say.attempt(() -> {
+                                String answer = Answers.attempt(() -> Answers.parts(request));
+                                Answers.attempt(() -> {
                                     context.getResponse()
                                             .getOutputStream()
                                             .write(answer.getBytes(StandardCharsets.UTF_8));

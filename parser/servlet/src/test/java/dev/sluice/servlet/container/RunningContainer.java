@@ -3,9 +3,9 @@ package dev.sluice.servlet.container;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 
-/** A container that has been started; closing stops it and takes the application down. */
+/** A started container. Closing it stops the container and the application. */
 record RunningContainer(ServletContainer kind, int port, Stop stop) implements AutoCloseable {
-    /** How it is stopped. */
+    /** The action that stops a container. */
     interface Stop {
         void now() throws Exception;
     }

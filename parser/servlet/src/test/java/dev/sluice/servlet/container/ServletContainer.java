@@ -33,7 +33,7 @@ import org.eclipse.jetty.ee11.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
-/** The containers, as they come: nothing but port, temporary directory and application is set. */
+/** The containers with default settings. Only the port, the temporary directory and the application are configured. */
 enum ServletContainer {
     JETTY("Jetty " + Server.getVersion()) {
         @Override
@@ -79,7 +79,7 @@ enum ServletContainer {
             connector.setProperty("address", HOST);
             tomcat.setConnector(connector);
             Context context = tomcat.addContext("", app.directory().toString());
-            ((StandardContext) context).setUnloadDelay(200); // for requests that are under way
+            ((StandardContext) context).setUnloadDelay(200); // the time for running requests
             for (WebApp.ServletAt each : app.servlets()) {
                 Wrapper wrapper = Tomcat.addServlet(context, each.pattern(), each.servlet());
                 wrapper.setAsyncSupported(true);
@@ -151,7 +151,8 @@ enum ServletContainer {
             manager.deploy();
             Undertow.Builder builder = Undertow.builder()
                     .addHttpListener(0, HOST)
-                    .setServerOption(UndertowOptions.SHUTDOWN_TIMEOUT, 200) // it waits for ever for threads that read
+                    .setServerOption(
+                            UndertowOptions.SHUTDOWN_TIMEOUT, 200) // by default it waits forever for threads that read
                     .setHandler(manager.start());
             if (app.hasLargeBodies()) {
                 builder.setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L);
@@ -170,7 +171,7 @@ enum ServletContainer {
 
     private static final String HOST = InetAddress.getLoopbackAddress().getHostAddress();
 
-    /** They log what they answer; here it is expected. Kept, because the log manager does not keep them. */
+    /** Loggers of expected errors. They are stored here, because the log manager refers to them weakly. */
     private static final List<Logger> SILENT = Stream.of("org.apache", "io.undertow", "org.xnio", "org.jboss")
             .map(Logger::getLogger)
             .peek(each -> each.setLevel(Level.OFF))
@@ -182,7 +183,7 @@ enum ServletContainer {
         this.label = Objects.requireNonNull(label);
     }
 
-    /** Without its beans: those of two at once would have the same names. */
+    /** {@return a Tomcat without management beans, whose names would collide if several containers run} */
     static Tomcat newTomcat() {
         Registry.disableRegistry();
         return new Tomcat();

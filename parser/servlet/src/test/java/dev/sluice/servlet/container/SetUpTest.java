@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is wrong with the application, the container or the head of a request has the status that says whose fault it is. */
+/** Mistakes in the application, the container or the request head. The status shows which of them is at fault. */
 @Timeout(300)
 class SetUpTest {
     private static final Logger LOGGER = Logger.getLogger(SluiceFilter.class.getPackageName());
@@ -126,8 +126,7 @@ class SetUpTest {
 
     @ParameterizedTest
     @EnumSource
-    void aBodyThatWasReadInFrontIsTheFaultOfTheApplicationAndTheLogSaysWhatToDo(ServletContainer kind)
-            throws Exception {
+    void bodyReadBeforeFilter_is500AndIsLogged(ServletContainer kind) throws Exception {
         for (int some : new int[] {1, 20, Integer.MAX_VALUE}) {
             Filter reading = (request, response, chain) -> {
                 request.getInputStream().readNBytes(some);
@@ -137,11 +136,11 @@ class SetUpTest {
             try (RunningContainer container = kind.start(app)) {
                 assertEquals("500", post(container, "/parts"), some + " bytes");
                 if (some < FORM.body().length
-                        || kind != ServletContainer.UNDERTOW) { // which calls nobody where nothing is left
+                        || kind != ServletContainer.UNDERTOW) { // which calls no listener at the end of the body
                     assertEquals("500", post(container, "/async"), some + " bytes");
                 }
                 assertEquals(1, logged.size(), logged::toString);
-                assertTrue(logged.remove().contains("map SluiceFilter in front of"), logged::toString);
+                assertTrue(logged.remove().contains("map SluiceFilter before every filter"), logged::toString);
             }
             store.assertEmpty(kind);
         }
@@ -149,7 +148,7 @@ class SetUpTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatASinkFailedWithIsLoggedBecauseTheClientIsNotTold(ServletContainer kind) throws Exception {
+    void sinkFailure_isLogged(ServletContainer kind) throws Exception {
         SluiceFilter filter = SluiceFilter.of(store.options()
                 .decider(part -> {
                     throw new IOException("no space on /secret");
@@ -159,14 +158,14 @@ class SetUpTest {
             for (String path : List.of("/parts", "/async")) {
                 assertEquals("500", post(container, path));
                 assertEquals(1, logged.size(), logged::toString);
-                assertEquals("a form was not taken: java.io.IOException: no space on /secret", logged.remove());
+                assertEquals("a form was not stored: java.io.IOException: no space on /secret", logged.remove());
             }
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void aHeadThatSaysTwoThingsOrMoreThanIsUndoneIsRefused(ServletContainer kind) throws Exception {
+    void contradictoryHeaders_areRejected(ServletContainer kind) throws Exception {
         try (RunningContainer container = kind.start(app().filter("/app/*", filter()))) {
             for (String path : List.of("/parts", "/async")) {
                 assertEquals("400", post(container, path, "Content-Type: text/plain"));
@@ -177,10 +176,10 @@ class SetUpTest {
         }
     }
 
-    /** As the streams of Undertow and WildFly fail; those of the others act before all filters. */
+    /** Undertow and WildFly fail in their streams. The other containers reject the request before all filters. */
     @ParameterizedTest
     @EnumSource
-    void aBodyBeyondTheLimitOfTheContainerIsTooLarge(ServletContainer kind) throws Exception {
+    void bodyBeyondContainerLimit_isAnsweredWith413(ServletContainer kind) throws Exception {
         Filter limiting = (request, response, chain) -> chain.doFilter(
                 new HttpServletRequestWrapper((HttpServletRequest) request) {
                     @Override
@@ -204,28 +203,28 @@ class SetUpTest {
 
     @ParameterizedTest
     @EnumSource
-    void aClientThatSendsNoBodyIsNotTheFaultOfTheApplication(ServletContainer kind) throws Exception {
+    void emptyBody_isClientError(ServletContainer kind) throws Exception {
         SluiceFilter filter = filter();
         try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
             for (int way = 0; way < 6; way++) {
                 String head = head("POST", way < 3 ? "/parts" : "/async", 100) + "\r\nContent-Type: "
                         + Form.CONTENT_TYPE + "\r\n\r\n";
                 try (RawHttp connection = container.connect().send(head)) {
-                    Eventually.isTrue(() -> filter.live() == 1, () -> "the request does not come");
+                    Eventually.isTrue(() -> filter.live() == 1, () -> "the request did not arrive");
                     if (way % 3 == 0) {
                         connection.reset();
                     } else if (way % 3 == 1) {
                         connection.sendEnd();
-                        Eventually.isTrue(() -> filter.live() == 0, () -> "the end is not seen");
+                        Eventually.isTrue(() -> filter.live() == 0, () -> "the request did not end");
                     }
                 }
-                Eventually.isTrue(() -> filter.live() == 0, () -> "the end is not seen");
+                Eventually.isTrue(() -> filter.live() == 0, () -> "the request did not end");
                 assertEquals(List.of(), List.copyOf(logged), "way " + way);
             }
         }
     }
 
-    /** As that of Grizzly, which is in Payara: what has come with the head is finished before it is read. */
+    /** Like Grizzly in Payara, this stream reports that it is finished before the bytes that came with the head are read. */
     private static class EarlyFinished extends ServletInputStream {
         private final ByteArrayInputStream in;
         private final AsyncContext context;
@@ -265,7 +264,7 @@ class SetUpTest {
 
     @ParameterizedTest
     @EnumSource
-    void aStreamThatIsFinishedBeforeItIsReadIsRead(ServletContainer kind) throws Exception {
+    void stream_finishedBeforeFirstRead_isRead(ServletContainer kind) throws Exception {
         Filter early = (request, response, chain) -> {
             request.startAsync();
             ServletInputStream in = new EarlyFinished((HttpServletRequest) request);
@@ -285,7 +284,7 @@ class SetUpTest {
 
     @ParameterizedTest
     @EnumSource
-    void theInnerOfTwoFiltersDecidesUnlessTheBodyWasTaken(ServletContainer kind) throws Exception {
+    void twoFilters_innerOptionsApplyUnlessBodyWasRead(ServletContainer kind) throws Exception {
         Filter asking = (request, response, chain) -> {
             request.getParameter("a");
             chain.doFilter(request, response);
@@ -304,13 +303,13 @@ class SetUpTest {
             assertEquals("202", post(container, "/parts.x"));
             assertEquals("202", post(container, "/parts.x"));
             assertEquals(1, logged.size(), logged::toString);
-            assertTrue(logged.remove().contains("another one in front of it"), "what is logged");
+            assertTrue(logged.remove().contains("a filter before it has already read"), "what is logged");
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void whatTheContainerMightParseInsteadIsRefusedUnlessItIsToPass(ServletContainer kind) throws Exception {
+    void otherMultipart_isRejectedUnlessAllowed(ServletContainer kind) throws Exception {
         servlet.at("/passed", (request, response) -> response.setStatus(202));
         String[][] others = {
             {"405", "GET", Form.CONTENT_TYPE},
@@ -331,7 +330,8 @@ class SetUpTest {
                     .servlet(
                             "/error",
                             new WorkServlet().at("/", (request, response) -> {
-                                response.getWriter().print(request.getParts().size()); // not of the container
+                                response.getWriter()
+                                        .print(request.getParts().size()); // parts of this filter, not of the container
                             }),
                             config);
             app.errorPage("/error").filter("/*", filter, DispatcherType.values());

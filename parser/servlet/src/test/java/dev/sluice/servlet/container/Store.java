@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Where the filter of a test keeps its uploads, and what is left there. */
+/** The spool and the memory budget of a test, with checks for leftovers. */
 final class Store implements AutoCloseable {
     private final Path root;
     private final SpoolDirectory spool;
@@ -38,7 +38,7 @@ final class Store implements AutoCloseable {
         return memory;
     }
 
-    /** Waits until nothing is left: no file, no byte of the budget, no descriptor. No garbage is collected for it. */
+    /** Waits until no file, charge or descriptor is left. Does not run the garbage collector. */
     void assertEmpty(Object after) {
         Eventually.isTrue(this::isEmpty, () -> "after " + after + ": " + this);
     }
@@ -59,7 +59,7 @@ final class Store implements AutoCloseable {
         }
     }
 
-    /** {@return how many descriptors of this process lead below the root, to deleted files too} */
+    /** {@return the number of open descriptors of files below the root, including deleted files} */
     private long descriptors() {
         List<String> open = new ArrayList<>();
         for (String descriptor : new File("/proc/self/fd").list()) {
@@ -67,7 +67,7 @@ final class Store implements AutoCloseable {
                 open.add(Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor))
                         .toString());
             } catch (IOException e) {
-                continue; // closed since it was listed
+                continue; // closed after it was listed
             }
         }
         return open.stream()

@@ -10,7 +10,7 @@ import java.util.EnumSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a container is started with: a web application in its root context. */
+/** The description of a web application in the root context of a container. */
 final class WebApp {
     /** A servlet; with {@code multipart}, the container parses. */
     record ServletAt(
@@ -25,9 +25,9 @@ final class WebApp {
     private boolean largeBodies;
 
     /**
-     * Makes an application without anything in it.
+     * Creates an empty application.
      *
-     * @param directory what the container shall take for its temporary directory
+     * @param directory the temporary directory of the container
      */
     WebApp(Path directory) {
         this.directory = directory;
@@ -50,13 +50,13 @@ final class WebApp {
         return this;
     }
 
-    /** Sets where all errors are dispatched to. */
+    /** Sets the path of the error page for all errors. */
     WebApp errorPage(String path) {
         this.errorPage = path;
         return this;
     }
 
-    /** Turns off what a container has against large bodies of any kind. */
+    /** Turns off the limits of the container for all bodies. */
     WebApp largeBodies() {
         this.largeBodies = true;
         return this;

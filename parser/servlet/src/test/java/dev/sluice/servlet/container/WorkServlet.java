@@ -11,16 +11,16 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Does what a test says, in the container: one work for each path below the servlet's. */
+/** A servlet that runs the code of a test, for each path separately. */
 @SuppressWarnings("serial")
 final class WorkServlet extends HttpServlet {
-    /** Any path for which nothing else is set. */
+    /** The path for requests without other code. */
     static final String ANY = "*";
 
     private final transient Map<String, Work> works = new ConcurrentHashMap<>();
     private final transient Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
 
-    /** Sets what is done at {@code path}, of which the first segment of the URL is no part. */
+    /** Sets the code for {@code path}, which is relative to the path of the servlet. */
     WorkServlet at(String path, Work work) {
         works.put(path, work);
         return this;

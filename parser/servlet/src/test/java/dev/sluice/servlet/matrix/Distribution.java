@@ -184,7 +184,11 @@ enum Distribution {
     /** {@return the arguments of {@code java} that start it} */
     abstract List<String> install(Path home, Path war, int port) throws IOException;
 
-    /** Unpacks it into the empty directory {@code home}, and {@return the arguments of {@code java} that start it} */
+    /**
+     * Unpacks it into the empty directory {@code home}, and
+     *
+     * @return the arguments of {@code java} that start it
+     */
     List<String> install(Path downloads, Path home, Path war, int port) throws IOException {
         if (!artifact.isEmpty()) {
             String[] names = artifact.split(":");

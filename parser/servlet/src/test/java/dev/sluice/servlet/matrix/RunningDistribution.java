@@ -21,11 +21,11 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** A container in a process of its own, with {@link MatrixApp} in it. */
+/** A container with {@link MatrixApp} in a separate process. */
 final class RunningDistribution implements AutoCloseable {
     private static final Duration START = Duration.ofMinutes(3);
 
-    /** What the application needs of the class path. */
+    /** The class path entries that the application needs. */
     private static final List<Class<?>> LIBRARIES =
             List.of(SluiceFilter.class, MultipartReader.class, Delimiter.class, ByteBuf.class, ReferenceCounted.class);
 
@@ -46,7 +46,7 @@ final class RunningDistribution implements AutoCloseable {
         this.port = port;
     }
 
-    /** @param directory an empty one, for all that it writes */
+    /** @param directory an empty directory for all files of the container */
     static RunningDistribution start(Distribution kind, Path downloads, Path directory) throws Exception {
         Path war = war(directory.resolve(Distribution.PATH.substring(1) + ".war"));
         int port = freePort();
@@ -103,7 +103,7 @@ final class RunningDistribution implements AutoCloseable {
         return port;
     }
 
-    /** {@return what it has printed} */
+    /** {@return the output of the container} */
     String log() throws IOException {
         return Files.readString(log, StandardCharsets.ISO_8859_1);
     }

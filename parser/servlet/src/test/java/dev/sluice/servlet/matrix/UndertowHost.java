@@ -9,7 +9,7 @@ import io.undertow.servlet.api.DeploymentInfo;
 import io.undertow.servlet.api.DeploymentManager;
 import java.nio.file.Path;
 
-/** Undertow is no distribution: a process with the application in it. Arguments: port, context path, directory. */
+/** The main class for Undertow, which has no distribution. Arguments: port, context path, directory. */
 final class UndertowHost {
     private UndertowHost() {}
 

@@ -3,8 +3,8 @@ package dev.sluice.servlet;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 
-/** Dispatches a request again when its time is over. */
-public final class DispatchAfterTime implements AsyncListener {
+/** A listener that dispatches a request after its timeout. */
+public final class DispatchOnTimeout implements AsyncListener {
     @Override
     public void onTimeout(AsyncEvent event) {
         event.getAsyncContext().dispatch();

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 
-/** Puts what a servlet sees into words that can be compared. */
-final class Say {
-    private Say() {}
+/** Formats the results of servlet API calls as text that can be compared. */
+final class Answers {
+    private Answers() {}
 
     static String parameters(HttpServletRequest request) {
         return request.getParameterMap().entrySet().stream()
@@ -44,12 +44,12 @@ final class Say {
         }
     }
 
-    /** {@return names of headers as they are, in an order that is not that of the container, which no specification gives} */
+    /** {@return the names of headers in their original case, sorted because the specification does not define the order} */
     static String names(Collection<String> names) {
         return names.stream().sorted(String.CASE_INSENSITIVE_ORDER).collect(Collectors.joining(" "));
     }
 
-    /** {@return what {@code callable} returns, or the type of what it throws} */
+    /** {@return the result of {@code callable}, or the type of its exception} */
     static String attempt(Callable<?> callable) {
         try {
             return String.valueOf(callable.call());
@@ -58,7 +58,7 @@ final class Say {
         }
     }
 
-    /** {@return what {@code callable} returns, or that it throws} */
+    /** {@return the result of {@code callable}, or {@code refused} if it throws} */
     static String orRefused(Callable<String> callable) {
         try {
             return callable.call();
@@ -67,7 +67,7 @@ final class Say {
         }
     }
 
-    /** {@return what callers can catch: the best known type of the exception} */
+    /** {@return the type of the exception that portable callers can catch} */
     private static String kind(Exception e) {
         for (Class<?> known : List.of(IllegalStateException.class, IllegalArgumentException.class)) {
             if (known.isInstance(e)) {

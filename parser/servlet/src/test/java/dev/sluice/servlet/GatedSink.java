@@ -6,23 +6,23 @@ import io.netty.buffer.ByteBuf;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Counts what it is given, and is not ready while it is shut. */
-public final class GateSink implements PartSink {
+/** A sink that counts bytes and is not ready while it is shut. */
+public final class GatedSink implements PartSink {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicReference<Readiness> gate = new AtomicReference<>(Readiness.READY);
 
-    /** {@return how many bytes have come} */
+    /** {@return the number of bytes written} */
     public long bytes() {
         return bytes.get();
     }
 
-    /** From the next call on this is not ready. */
-    public GateSink shut() {
+    /** Makes the sink not ready from the next call. */
+    public GatedSink shut() {
         gate.set(Readiness.pending());
         return this;
     }
 
-    /** This is ready, and stays so. */
+    /** Makes the sink ready permanently. */
     public void open() {
         gate.getAndSet(Readiness.READY).ready();
     }

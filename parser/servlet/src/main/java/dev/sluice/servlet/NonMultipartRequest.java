@@ -12,22 +12,22 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request whose body is not multipart: JSON, say. {@code getParts} throws a {@code ServletException}, as the servlet
- * specification says. Its cause is a refusal with 415, which the filter answers; containers answer with 500. Everything
- * else is the container's.
+ * A request whose body is not multipart, such as JSON. {@code getParts} throws a {@code ServletException}, as the servlet
+ * specification requires. Its cause is a {@link MultipartRequestException} with status 415, which the filter sends. Without
+ * the filter, containers send 500. All other methods are unchanged.
  */
-final class OtherRequest extends HttpServletRequestWrapper {
+final class NonMultipartRequest extends HttpServletRequestWrapper {
     private @Nullable MultipartRequestException refusal;
 
-    OtherRequest(HttpServletRequest request) {
+    NonMultipartRequest(HttpServletRequest request) {
         super(request);
     }
 
     /** {@return the request of this type among the wrappers of {@code request}, or null} */
-    static @Nullable OtherRequest of(ServletRequest request) {
+    static @Nullable NonMultipartRequest of(ServletRequest request) {
         ServletRequest layer = request;
         while (layer instanceof ServletRequestWrapper wrapper) {
-            if (layer instanceof OtherRequest found) {
+            if (layer instanceof NonMultipartRequest found) {
                 return found;
             }
             layer = wrapper.getRequest();
@@ -35,14 +35,18 @@ final class OtherRequest extends HttpServletRequestWrapper {
         return null;
     }
 
-    /** {@return the exception that callers were given, or null if none has asked for a form} */
+    /** {@return the exception for the response, or null if the form was not requested} */
     @Nullable
     MultipartRequestException refusal() {
         return refusal;
     }
 
-    /** {@return the exception for callers that want a form} */
-    MultipartException refused() {
+    /**
+     * Records that the form was requested.
+     *
+     * @return the exception for the caller
+     */
+    MultipartException refuse() {
         @Nullable String type = getContentType();
         MultipartException.Builder because = MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE);
         MultipartException refused = type == null
@@ -54,7 +58,7 @@ final class OtherRequest extends HttpServletRequestWrapper {
     }
 
     private ServletException noParts() {
-        return new ServletException("the request has no parts: " + refused().getMessage(), refusal);
+        return new ServletException("the request has no parts: " + refuse().getMessage(), refusal);
     }
 
     @Override

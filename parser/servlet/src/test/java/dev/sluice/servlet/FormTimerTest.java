@@ -10,37 +10,37 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class PaceWatchTest {
-    /** Containers look for threads as soon as the application has been told to stop. */
+class FormTimerTest {
+    /** Containers search for leaked threads as soon as the application has stopped. */
     @Test
-    void itsThreadHasEndedOnceItIsClosed() throws Exception {
+    void close_waitsForEndOfThread() throws Exception {
         for (int round = 0; round < 500; round++) {
             CompletableFuture<Thread> thread = new CompletableFuture<>();
-            PaceWatch watch = new PaceWatch(Duration.ofSeconds(5));
-            watch.later(() -> thread.complete(Thread.currentThread()), Duration.ZERO);
+            FormTimer timer = new FormTimer(Duration.ofSeconds(5));
+            timer.schedule(() -> thread.complete(Thread.currentThread()), Duration.ZERO);
             Thread seen = thread.get(2, TimeUnit.MINUTES);
-            watch.close();
+            timer.close();
             assertFalse(seen.isAlive(), "round " + round);
         }
     }
 
-    /** Or all of a request would stay for the time that was allowed for its end. */
+    /** Otherwise all objects of a request would stay reachable for the grace period. */
     @Test
-    void whatIsCalledOffIsForgotten() {
-        try (PaceWatch watch = new PaceWatch(Duration.ofSeconds(5))) {
-            WeakReference<Object> left = calledOff(watch);
+    void schedule_cancelledTask_isNotReachable() {
+        try (FormTimer timer = new FormTimer(Duration.ofSeconds(5))) {
+            WeakReference<Object> left = cancelledTask(timer);
             Eventually.isTrue(
                     () -> {
                         System.gc();
                         return left.get() == null;
                     },
-                    "it is kept");
+                    "the task is still reachable");
         }
     }
 
-    private static WeakReference<Object> calledOff(PaceWatch watch) {
+    private static WeakReference<Object> cancelledTask(FormTimer timer) {
         Object request = new Object();
-        Objects.requireNonNull(watch.later(() -> assertNotNull(request), Duration.ofMinutes(1)))
+        Objects.requireNonNull(timer.schedule(() -> assertNotNull(request), Duration.ofMinutes(1)))
                 .cancel(false);
         return new WeakReference<>(request);
     }

@@ -14,83 +14,87 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread, from the first asynchronous form to the end of the owner, that looks for clients that send nothing, for
- * sinks that are stuck, and for workers that do not come.
+ * A single daemon thread for the time limits of one owner. It checks the forms for clients and sinks that are too slow, and
+ * runs tasks after a delay. It starts with the first form or task.
  */
-final class PaceWatch implements AutoCloseable {
+final class FormTimer implements AutoCloseable {
     private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_STOP_MILLIS = 5_000;
 
     private final long interval;
-    private final Set<FormIntake> watched = ConcurrentHashMap.newKeySet();
+    private final Set<FormIntake> forms = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
-    private @Nullable ScheduledExecutorService timer;
+    private @Nullable ScheduledExecutorService executor;
     private volatile @Nullable Thread thread;
     private boolean closed;
 
-    PaceWatch(Duration grace) {
+    FormTimer(Duration grace) {
         this.interval = Math.max(Math.min(TimeUnit.NANOSECONDS.convert(grace) / 4, LONGEST_INTERVAL), 1);
     }
 
     void add(FormIntake form) {
-        started();
-        watched.add(form);
+        startedExecutor();
+        forms.add(form);
     }
 
-    /** Does something short later; at the end of the owner there is nothing to be done any more. {@return how to cancel it} */
+    /**
+     * Runs a short task after a delay, unless this is closed first.
+     *
+     * @return the scheduled task, or null if this is closed
+     */
     @Nullable
-    Future<?> later(Runnable task, Duration delay) {
-        ScheduledExecutorService running = started();
+    Future<?> schedule(Runnable task, Duration delay) {
+        ScheduledExecutorService running = startedExecutor();
         if (running != null) {
             try {
                 return running.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException e) {
-                // closed meanwhile
+                // closed by another thread
             }
         }
         return null;
     }
 
-    private @Nullable ScheduledExecutorService started() {
+    private @Nullable ScheduledExecutorService startedExecutor() {
         lock.lock();
         try {
-            if (timer == null && !closed) {
+            if (executor == null && !closed) {
                 ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, task -> {
-                    Thread made = new Thread(task, "sluice-pace-watch");
+                    Thread made = new Thread(task, "sluice-form-timer");
                     made.setDaemon(true);
                     thread = made;
                     return made;
                 });
                 started.setRemoveOnCancelPolicy(true);
-                started.scheduleWithFixedDelay(this::look, interval, interval, TimeUnit.NANOSECONDS);
-                timer = started;
+                started.scheduleWithFixedDelay(this::checkAll, interval, interval, TimeUnit.NANOSECONDS);
+                executor = started;
             }
-            return timer;
+            return executor;
         } finally {
             lock.unlock();
         }
     }
 
     void remove(FormIntake form) {
-        watched.remove(form);
+        forms.remove(form);
     }
 
-    private void look() {
+    private void checkAll() {
         long now = System.nanoTime();
-        for (FormIntake form : watched) {
-            IsolatedCall.run(() -> form.checkPace(now)); // an exception would stop the timer
+        for (FormIntake form : forms) {
+            IsolatedCall.run(() -> form.checkPace(now)); // otherwise an exception would cancel all further checks
         }
     }
 
-    /** Stops the thread, and waits until it has. */
+    /** Stops the thread and waits for its end. */
     @Override
     public void close() {
         ScheduledExecutorService started;
         lock.lock();
         try {
             closed = true;
-            started = timer;
-            timer = null;
+            started = executor;
+            executor = null;
         } finally {
             lock.unlock();
         }
@@ -98,7 +102,8 @@ final class PaceWatch implements AutoCloseable {
             started.shutdownNow();
             Thread last = thread;
             try {
-                if (last != null) { // a timer has ended before its thread has, and containers look at threads
+                if (last != null) { // an executor can terminate before its thread, which containers would report as a
+                    // leak
                     last.join(LONGEST_STOP_MILLIS);
                 }
             } catch (InterruptedException e) {

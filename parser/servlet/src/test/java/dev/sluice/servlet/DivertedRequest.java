@@ -8,33 +8,33 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.function.Consumer;
 
-/** A request whose workers go where the test wants them. */
-public final class WorkersTo extends HttpServletRequestWrapper {
-    private final Consumer<Runnable> where;
-    private boolean listenersHear = true;
-    private boolean ofCompletion = true;
+/** A request whose asynchronous context passes workers to the test and can suppress notifications. */
+public final class DivertedRequest extends HttpServletRequestWrapper {
+    private final Consumer<Runnable> executor;
+    private boolean notifiesListeners = true;
+    private boolean notifiesCompletion = true;
     private Consumer<Runnable> completing = Runnable::run;
 
-    public WorkersTo(Consumer<Runnable> where, HttpServletRequest request) {
+    public DivertedRequest(Consumer<Runnable> executor, HttpServletRequest request) {
         super(request);
-        this.where = where;
+        this.executor = executor;
     }
 
-    /** Nobody is told of the end of the request. */
-    WorkersTo withoutListeners() {
-        listenersHear = false;
+    /** Suppresses all notifications of listeners. */
+    DivertedRequest withoutListeners() {
+        notifiesListeners = false;
         return this;
     }
 
-    /** Listeners are told of all but the end of the request. */
-    public WorkersTo withoutCompletion() {
-        ofCompletion = false;
+    /** Suppresses {@code onComplete}. */
+    public DivertedRequest withoutCompletion() {
+        notifiesCompletion = false;
         return this;
     }
 
-    /** Completes the request there, as a container that has a thread of its own for it. */
-    WorkersTo completing(Consumer<Runnable> there) {
-        completing = there;
+    /** Completes the request with {@code executor}, as a container with a separate thread does. */
+    DivertedRequest completing(Consumer<Runnable> executor) {
+        completing = executor;
         return this;
     }
 
@@ -52,7 +52,7 @@ public final class WorkersTo extends HttpServletRequestWrapper {
         return (AsyncContext) Proxy.newProxyInstance(
                 AsyncContext.class.getClassLoader(), new Class<?>[] {AsyncContext.class}, (proxy, method, of) -> {
                     if (method.getName().equals("start")) {
-                        where.accept((Runnable) of[0]);
+                        executor.accept((Runnable) of[0]);
                         return null;
                     }
                     if (method.getName().equals("complete")) {
@@ -60,10 +60,10 @@ public final class WorkersTo extends HttpServletRequestWrapper {
                         return null;
                     }
                     if (method.getName().equals("addListener")) {
-                        if (!listenersHear) {
+                        if (!notifiesListeners) {
                             return null;
-                        } else if (!ofCompletion) {
-                            of[0] = deafToCompletion((AsyncListener) of[0]);
+                        } else if (!notifiesCompletion) {
+                            of[0] = withoutOnComplete((AsyncListener) of[0]);
                         }
                     }
                     try {
@@ -74,7 +74,7 @@ public final class WorkersTo extends HttpServletRequestWrapper {
                 });
     }
 
-    private static AsyncListener deafToCompletion(AsyncListener listener) {
+    private static AsyncListener withoutOnComplete(AsyncListener listener) {
         return (AsyncListener) Proxy.newProxyInstance(
                 AsyncListener.class.getClassLoader(),
                 new Class<?>[] {AsyncListener.class},

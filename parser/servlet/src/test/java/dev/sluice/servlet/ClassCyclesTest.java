@@ -11,8 +11,8 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
-/** A class can be read without those that use it. */
-class NoCircleTest {
+/** The classes of the module have no cyclic dependencies. */
+class ClassCyclesTest {
     private static final SliceAssignment SOURCE_FILES = new SliceAssignment() {
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass type) {
@@ -23,12 +23,12 @@ class NoCircleTest {
 
         @Override
         public String getDescription() {
-            return "classes with those nested in them";
+            return "classes with their nested classes";
         }
     };
 
     @Test
-    void noClassesDependOnEachOther() {
+    void classes_haveNoDependencyCycles() {
         JavaClasses classes = new ClassFileImporter()
                 .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
                 .importPackages("dev.sluice.servlet");

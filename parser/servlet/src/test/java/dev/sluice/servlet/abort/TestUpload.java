@@ -13,8 +13,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One request: how it is served, what its form was told, and what a test may lay hands on. */
-final class Visit implements FormMetrics {
+/** One upload of {@link AbortMatrixTest}. It serves the request, records the events of the form and can cancel it. */
+final class TestUpload implements FormMetrics {
     private final boolean async;
     private final boolean servletThrows;
     private final AtomicInteger bytes = new AtomicInteger();
@@ -25,10 +25,10 @@ final class Visit implements FormMetrics {
     private volatile AsyncForm form;
 
     /**
-     * @param async whether its form is received, or else parsed behind the filter
-     * @param servletThrows whether it does once it has the whole form
+     * @param async whether the form is asynchronous rather than parsed by {@code getParts}
+     * @param servletThrows whether the servlet throws after it got the form
      */
-    Visit(boolean async, boolean servletThrows) {
+    TestUpload(boolean async, boolean servletThrows) {
         this.async = async;
         this.servletThrows = servletThrows;
     }
@@ -48,24 +48,24 @@ final class Visit implements FormMetrics {
         formEnded = true;
     }
 
-    /** Waits until the form has been given as many bytes. */
+    /** Waits until the form has received {@code count} bytes. */
     void awaitBytes(int count) {
-        Eventually.isTrue(() -> started && bytes.get() >= count, "the bytes do not come in");
+        Eventually.isTrue(() -> started && bytes.get() >= count, "the form did not receive the bytes");
     }
 
     void awaitFormEnded() {
-        Eventually.isTrue(() -> formEnded, "the form does not end");
+        Eventually.isTrue(() -> formEnded, "the form did not end");
     }
 
-    /** Waits until the servlet has returned, or its asynchronous form is through. */
+    /** Waits until the servlet has returned or the asynchronous form has ended. */
     void awaitServed() {
-        Eventually.isTrue(() -> served, "the request is not served");
+        Eventually.isTrue(() -> served, "the servlet did not finish");
     }
 
-    /** Cancels the asynchronous form, twice; or interrupts the thread that reads behind the filter. */
+    /** Cancels the asynchronous form twice, or interrupts the thread that reads the body. */
     void cancel() {
         if (async) {
-            Eventually.isTrue(() -> form != null, "the form does not begin");
+            Eventually.isTrue(() -> form != null, "the form did not start");
             form.cancel();
             form.cancel();
         } else {
@@ -82,14 +82,14 @@ final class Visit implements FormMetrics {
         worker = Thread.currentThread();
         try {
             request.getParts();
-            throwIfItShall();
+            throwIfConfigured();
         } finally {
-            Thread.interrupted(); // the thread is the container's
+            Thread.interrupted(); // the thread belongs to the container
             served = true;
         }
     }
 
-    private void throwIfItShall() {
+    private void throwIfConfigured() {
         if (servletThrows) {
             throw new ArithmeticException("a bug of the application");
         }
@@ -102,7 +102,7 @@ final class Visit implements FormMetrics {
             try {
                 answer(response, whole, failure);
             } catch (IOException e) {
-                // nobody is there to be answered
+                // the client has disconnected
             } finally {
                 context.complete();
                 served = true;
@@ -112,7 +112,7 @@ final class Visit implements FormMetrics {
 
     private void answer(HttpServletResponse response, MultipartForm whole, Throwable failure) throws IOException {
         if (whole != null) {
-            throwIfItShall();
+            throwIfConfigured();
         } else if (!MultipartRequests.sendError(response, failure) && !response.isCommitted()) {
             response.sendError(500);
         }

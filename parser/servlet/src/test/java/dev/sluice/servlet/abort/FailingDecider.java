@@ -11,9 +11,9 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** An application that fails as soon as it is given anything from one byte of the body on. */
-final class Trap implements PartDecider {
-    /** How it fails. */
+/** A decider whose sinks fail at or after a given position of the body. */
+final class FailingDecider implements PartDecider {
+    /** The kind of failure. */
     enum Failure {
         NONE,
         UNCHECKED,
@@ -26,8 +26,8 @@ final class Trap implements PartDecider {
     private final Path target;
     private volatile ByteBufAllocator seen;
 
-    /** @param at the first byte of the body that it does not stand */
-    Trap(Failure failure, int at, SpoolDirectory spool, Path target) {
+    /** @param at the position in the body at which the failure occurs */
+    FailingDecider(Failure failure, int at, SpoolDirectory spool, Path target) {
         this.failure = failure;
         this.at = at;
         this.spool = spool;
@@ -44,7 +44,7 @@ final class Trap implements PartDecider {
         };
     }
 
-    /** {@return where chunks come from, once a sink was given one; or null} */
+    /** {@return the allocator of the chunks, or null before the first chunk} */
     ByteBufAllocator chunkAllocator() {
         return seen;
     }
@@ -60,7 +60,7 @@ final class Trap implements PartDecider {
         }
     }
 
-    /** Keeps a reference to its first chunk until it is closed, as one that queues would. */
+    /** A sink that retains its first chunk until it is closed, as a queueing sink does. */
     private final class Sink implements PartSink {
         private long position;
         private ByteBuf held;

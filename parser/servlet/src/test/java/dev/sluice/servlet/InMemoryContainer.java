@@ -22,10 +22,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A container for one asynchronous request, out of memory. It waits for nobody: data, errors, time-outs and the end of
- * the request come on whatever thread the test has them come, also while another one is at the request.
+ * A container in memory for one asynchronous request. The test decides on which thread data, errors, timeouts and the end of
+ * the request arrive, even while another thread uses the request.
  */
-final class SmallContainer {
+final class InMemoryContainer {
     private static final HttpServletRequest NO_REQUEST = unused(HttpServletRequest.class);
     private static final ServletContext NO_CONTEXT = unused(ServletContext.class);
 
@@ -41,7 +41,7 @@ final class SmallContainer {
     private volatile ReadListener reader;
     private volatile boolean calling;
 
-    SmallContainer(byte[] body) {
+    InMemoryContainer(byte[] body) {
         this.wire = new Wire(body);
     }
 
@@ -53,14 +53,14 @@ final class SmallContainer {
 
     // ---- threads
 
-    /** Runs a task on a thread of its own. */
+    /** Runs a task on a new thread. */
     void fork(Task task) {
         Thread thread = new Thread(() -> attempt(task));
         threads.add(thread);
         thread.start();
     }
 
-    /** Runs a task; what it throws is trouble. */
+    /** Runs a task and records its exception. */
     void attempt(Task task) {
         try {
             task.run();
@@ -73,7 +73,7 @@ final class SmallContainer {
         trouble.compareAndSet(null, reason);
     }
 
-    /** Waits for all threads, for those that they started too, and throws the first trouble. */
+    /** Waits for all threads, including the threads that they start, and throws the first recorded exception. */
     void join() throws InterruptedException {
         for (int i = 0; i < threads.size(); i++) {
             threads.get(i).join();
@@ -84,14 +84,14 @@ final class SmallContainer {
         }
     }
 
-    /** Something that happens on one thread. */
+    /** An action for one thread. */
     interface Task {
         void run() throws Exception;
     }
 
-    // ---- what happens to the request
+    // ---- events
 
-    /** More of the body comes. */
+    /** Delivers more bytes of the body. */
     void arrive(int bytes) throws IOException {
         if (wire.arrive(bytes)) {
             calling = true;
@@ -100,7 +100,7 @@ final class SmallContainer {
         }
     }
 
-    /** The body ends. */
+    /** Delivers the end of the body. */
     void end() throws IOException {
         if (wire.end()) {
             calling = true;
@@ -109,42 +109,42 @@ final class SmallContainer {
         }
     }
 
-    /** The connection fails. */
+    /** Reports a failed connection. */
     void fail(IOException reason) {
         calling = true;
         reader.onError(reason);
         calling = false;
     }
 
-    /** The request times out, and is completed by the container if nobody else does. */
+    /** Times out the request, and completes it unless it has been completed. */
     void timeOut() throws IOException {
         for (AsyncListener listener : listeners) {
             listener.onTimeout(new AsyncEvent(async));
         }
         if (wire.close()) {
-            tellOfTheEnd();
+            notifyCompletion();
         }
     }
 
-    /** The application completes the request. */
+    /** Completes the request on behalf of the application. */
     void complete() {
         async.complete();
     }
 
-    private void tellOfTheEnd() throws IOException {
+    private void notifyCompletion() throws IOException {
         for (AsyncListener listener : listeners) {
             listener.onComplete(new AsyncEvent(async));
         }
     }
 
-    /** From now on nobody has any business with the body. */
-    void letGo() {
-        wire.letGo();
+    /** Makes any further use of the body an error. */
+    void forbidBodyUse() {
+        wire.forbidBodyUse();
     }
 
-    // ---- questions
+    // ---- state
 
-    /** {@return whether a thread of the container is with the read listener} */
+    /** {@return whether a container thread runs the read listener} */
     boolean isCalling() {
         return calling;
     }
@@ -158,12 +158,12 @@ final class SmallContainer {
         return wire.isOver();
     }
 
-    /** {@return how often the application has completed the request} */
+    /** {@return the number of times that the application completed the request} */
     int completions() {
         return completions.get();
     }
 
-    /** What a container does under a lock of its own. */
+    /** The state that a container guards with a lock. */
     final class Wire {
         private final byte[] body;
         private int arrived;
@@ -171,28 +171,28 @@ final class SmallContainer {
         private boolean ended;
         private boolean wanted;
         private boolean over;
-        private boolean letGo;
+        private boolean bodyUseForbidden;
 
         private Wire(byte[] body) {
             this.body = body;
         }
 
-        /** {@return whether the application waits to be told} */
+        /** {@return whether the application waits for a notification} */
         synchronized boolean arrive(int bytes) {
             arrived += bytes;
-            return tells();
+            return notifies();
         }
 
-        /** {@return whether the application waits to be told} */
+        /** {@return whether the application waits for a notification} */
         synchronized boolean end() {
             ended = true;
-            return tells();
+            return notifies();
         }
 
-        private boolean tells() {
-            boolean tells = wanted && !over;
+        private boolean notifies() {
+            boolean notifies = wanted && !over;
             wanted = false;
-            return tells;
+            return notifies;
         }
 
         synchronized void want() {
@@ -200,19 +200,19 @@ final class SmallContainer {
             wanted = true;
         }
 
-        synchronized void letGo() {
-            letGo = true;
+        synchronized void forbidBodyUse() {
+            bodyUseForbidden = true;
         }
 
-        /** What is thrown here might be taken for a reason that comes too late. */
-        private void requireNotLetGo() {
-            if (letGo) {
+        /** Reports the error instead of throwing it, because the form might ignore a late exception. */
+        private void requireBodyUseAllowed() {
+            if (bodyUseForbidden) {
                 report(new AssertionError("the body is used after the end of the form"));
             }
         }
 
         synchronized boolean isReady() {
-            requireNotLetGo();
+            requireBodyUseAllowed();
             requireNotOver();
             boolean ready = ended || taken < arrived;
             wanted = !ready;
@@ -224,7 +224,7 @@ final class SmallContainer {
         }
 
         synchronized int read(byte[] into, int offset, int most) {
-            requireNotLetGo();
+            requireBodyUseAllowed();
             requireNotOver();
             if (taken == arrived && !ended) {
                 throw new IllegalStateException("read before it is ready");
@@ -235,7 +235,7 @@ final class SmallContainer {
             return count == 0 ? -1 : count;
         }
 
-        /** {@return whether the request was not over yet} */
+        /** {@return whether the request had not ended} */
         synchronized boolean close() {
             boolean first = !over;
             over = true;
@@ -248,7 +248,7 @@ final class SmallContainer {
 
         synchronized void requireNotOver() {
             if (over) {
-                throw new IllegalStateException("the request is over");
+                throw new IllegalStateException("the request has ended");
             }
         }
     }
@@ -381,7 +381,7 @@ final class SmallContainer {
         public void complete() {
             completions.incrementAndGet();
             if (wire.close()) {
-                fork(SmallContainer.this::tellOfTheEnd);
+                fork(InMemoryContainer.this::notifyCompletion);
             }
         }
 

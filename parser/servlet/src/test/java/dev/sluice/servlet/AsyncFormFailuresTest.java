@@ -14,7 +14,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
-import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
@@ -36,10 +36,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What the container, a sink or the virtual machine may do to an asynchronous form. */
+/** Asynchronous forms when the container, a sink or the virtual machine fails. */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
-class AsyncFormMishapsTest extends WithApp {
+class AsyncFormFailuresTest extends AppTestBase {
     private static final Duration GRACE = Duration.ofMillis(200);
 
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
@@ -47,10 +47,10 @@ class AsyncFormMishapsTest extends WithApp {
     private final CompletableFuture<AsyncForm> received = new CompletableFuture<>();
     private final CompletableFuture<AsyncContext> context = new CompletableFuture<>();
 
-    /** What the completion of the form fails with. */
+    /** The failure of the form. */
     private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
-    /** What a sink does when it is called. */
+    /** The behaviour of a sink. */
     private record ScriptedSink(Runnable onWrite, Runnable onComplete, Runnable onClose) implements PartSink {
         @Override
         public Readiness write(ByteBuf data) {
@@ -88,7 +88,7 @@ class AsyncFormMishapsTest extends WithApp {
         return failure.get(2, TimeUnit.MINUTES);
     }
 
-    /** Receives forms, and completes their requests without another word. */
+    /** Receives forms and completes their requests without a response. */
     private void serve(UnaryOperator<FormOptions.Builder> change) throws Exception {
         app.on((request, response) -> {
             AsyncForm form = MultipartRequests.receive(request, change);
@@ -103,7 +103,7 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void anErrorOfWhoeverIsToldOfTheEndFailsTheForm() throws Exception {
+    void metricsListener_throwsError_failsForm() throws Exception {
         AssertionError error = new AssertionError("of the listener");
         assertSame(
                 error,
@@ -117,29 +117,29 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void anErrorOfASinkAtTheEndOfItsPartFailsTheForm() throws Exception {
+    void sink_completeThrowsError_failsForm() throws Exception {
         AssertionError error = new AssertionError("of the sink");
-        Throwable thrown =
-                failureOf(new ScriptedSink(AsyncFormMishapsTest::nothing, fails(error), AsyncFormMishapsTest::nothing));
+        Throwable thrown = failureOf(
+                new ScriptedSink(AsyncFormFailuresTest::nothing, fails(error), AsyncFormFailuresTest::nothing));
         assertSame(error, thrown);
     }
 
     @Test
-    void anErrorOfASinkThatIsClosedDoesNotHideTheFirst() throws Exception {
+    void sink_closeThrows_keepsFirstFailure() throws Exception {
         StackOverflowError error = new StackOverflowError();
         Runnable first = () -> {
             throw new IllegalArgumentException("of the sink");
         };
-        Throwable thrown = failureOf(new ScriptedSink(first, AsyncFormMishapsTest::nothing, fails(error)));
+        Throwable thrown = failureOf(new ScriptedSink(first, AsyncFormFailuresTest::nothing, fails(error)));
         assertEquals("of the sink", thrown.getMessage());
         assertSame(error, thrown.getSuppressed()[0]);
     }
 
     @Test
-    void anErrorOfASinkOfAFormThatIsCancelledDoesNotKeepIt() throws Exception {
+    void cancel_sinkThrowsError_releasesForm() throws Exception {
         CompletableFuture<Void> written = new CompletableFuture<>();
         PartSink sink = new ScriptedSink(
-                () -> written.complete(null), AsyncFormMishapsTest::nothing, fails(new StackOverflowError()));
+                () -> written.complete(null), AsyncFormFailuresTest::nothing, fails(new StackOverflowError()));
         serve(options -> options.decider(
                 part -> part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(sink)));
         try (RawHttp client = app.begin(FORM)) {
@@ -149,15 +149,15 @@ class AsyncFormMishapsTest extends WithApp {
         }
     }
 
-    /** As Jetty does with workers that have not begun when the request ends: the form ends all the same. */
+    /** Jetty discards workers that have not begun when the request ends. */
     @Test
-    void aFormThatIsTooSlowEndsWithItsRequestThoughItsWorkerIsDropped() throws Exception {
+    void slowForm_workerDiscarded_endsWithRequest() throws Exception {
         CompletableFuture<Runnable> dropped = dropWorkers();
         app.options(options ->
                 options.spillThreshold(0).minBytesPerSecond(1_000_000).minRateGrace(GRACE));
         serve(options -> options);
         try (RawHttp client = app.begin(FORM)) {
-            dropped.get(2, TimeUnit.MINUTES); // the form was found too slow
+            dropped.get(2, TimeUnit.MINUTES); // the timer found the form too slow
             assertEquals(1, app.filter().live());
             assertTrue(client.channel().isOpen());
             context.get().complete();
@@ -166,9 +166,9 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void aFormThatWasToGoOnEndsWithItsRequestThoughItsWorkerIsDropped() throws Exception {
+    void resumedForm_workerDiscarded_endsWithRequest() throws Exception {
         CompletableFuture<Runnable> dropped = dropWorkers();
-        GateSink gate = new GateSink().shut();
+        GatedSink gate = new GatedSink().shut();
         serve(options -> options.decider(part -> PartDecision.to(gate)));
         try (RawHttp client = app.begin(FORM)) {
             awaitPause(gate);
@@ -180,32 +180,32 @@ class AsyncFormMishapsTest extends WithApp {
         }
     }
 
-    /** Waits until the form has seen that its sink is not ready: what opens the gate earlier lets it go on by itself. */
-    private void awaitPause(GateSink gate) {
-        Eventually.isTrue(() -> gate.bytes() > 0, "nothing is written to the sink");
-        Eventually.isTrue(() -> received.isDone() && received.join().intake.demand() == 0, "it has not paused");
+    /** Waits until the form has noticed that its sink is not ready. Before that, opening the gate needs no worker. */
+    private void awaitPause(GatedSink gate) {
+        Eventually.isTrue(() -> gate.bytes() > 0, "nothing was written to the sink");
+        Eventually.isTrue(() -> received.isDone() && received.join().intake.demand() == 0, "the form has not paused");
     }
 
-    /** Jetty fails a worker whose request is over: the application is told when it may be completed, and not before. */
+    /** Jetty rejects a worker whose request has ended. Therefore the form ends after its worker. */
     @Test
-    void cancelledForm_whoseWorkerIsHeld_endsAfterTheWorker() throws Exception {
-        Runnable worker = cancelledWhileItsWorkerIsHeld();
+    void cancelledForm_pendingWorker_endsAfterWorker() throws Exception {
+        Runnable worker = cancelWithPendingWorker();
         Eventually.after(100);
-        assertFalse(failure.isDone(), "the request would be completed under its worker");
+        assertFalse(failure.isDone(), "the form ended before its worker");
         worker.run();
         assertInstanceOf(CancellationException.class, failure.get(2, TimeUnit.MINUTES));
         app.assertNothingLeft("a form that was cancelled");
     }
 
     @Test
-    void cancelledForm_whoseWorkerIsDropped_ends() throws Exception {
-        cancelledWhileItsWorkerIsHeld();
+    void cancelledForm_discardedWorker_ends() throws Exception {
+        cancelWithPendingWorker();
         assertInstanceOf(CancellationException.class, failure.get(2, TimeUnit.MINUTES));
         app.assertNothingLeft("a form that was cancelled");
     }
 
-    /** {@return the worker that was to end a form that is too slow, and is not left more than its request} */
-    private Runnable cancelledWhileItsWorkerIsHeld() throws Exception {
+    /** {@return the pending worker of a cancelled form that has released its memory and files} */
+    private Runnable cancelWithPendingWorker() throws Exception {
         BlockingQueue<Runnable> workers = holdWorkers();
         app.options(options ->
                 options.spillThreshold(0).minBytesPerSecond(1_000_000).minRateGrace(GRACE));
@@ -213,18 +213,20 @@ class AsyncFormMishapsTest extends WithApp {
         try (RawHttp client = app.begin(FORM)) {
             Runnable worker = workers.poll(2, TimeUnit.MINUTES);
             received.get(2, TimeUnit.MINUTES).cancel();
-            // The container's thread may still be decoding: it then releases the form.
-            Eventually.isTrue(() -> app.memory.used() == 0 && app.spool.files() == 0, "the cancelled form keeps something");
+            // If the container's thread is still decoding, it releases the form afterwards.
+            Eventually.isTrue(
+                    () -> app.memory.used() == 0 && app.spool.files() == 0,
+                    "the cancelled form still holds memory or files");
             assertTrue(client.channel().isOpen());
             return worker;
         }
     }
 
-    /** One worker reads on after the sink, and looks for what else is to be done. */
+    /** One worker is enough for the sink and for reading more of the body. */
     @Test
-    void aSinkThatIsReadyAgainTakesOneWorker() throws Exception {
+    void sink_readyAgain_usesOneWorker() throws Exception {
         BlockingQueue<Runnable> workers = holdWorkers();
-        GateSink gate = new GateSink().shut();
+        GatedSink gate = new GatedSink().shut();
         serve(options -> options.decider(part -> PartDecision.to(gate)));
         byte[] request = FORM.post("/");
         try (RawHttp client = app.connect()) {
@@ -252,16 +254,16 @@ class AsyncFormMishapsTest extends WithApp {
 
     private void workersTo(Consumer<Runnable> where) {
         app.before((request, response, chain) -> {
-            chain.doFilter(new WorkersTo(where, (HttpServletRequest) request), response);
+            chain.doFilter(new DivertedRequest(where, (HttpServletRequest) request), response);
             context.complete(request.getAsyncContext());
         });
     }
 
-    /** As Payara where the client is gone. */
+    /** Payara does not notify listeners after the client has disconnected. */
     @Test
-    void aRequestWhoseFormFailedIsForgottenThoughNobodyTellsOfItsEnd() throws Exception {
+    void failedForm_withoutOnComplete_requestEnds() throws Exception {
         app.before((request, response, chain) -> chain.doFilter(
-                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
         serve(options -> options);
         try (RawHttp client = app.begin(FORM)) {
             client.reset();
@@ -270,7 +272,7 @@ class AsyncFormMishapsTest extends WithApp {
         app.assertNothingLeft("a request that has not ended");
     }
 
-    /** Cannot become asynchronous. */
+    /** A request whose {@code startAsync} fails. */
     private static final class Unready extends HttpServletRequestWrapper {
         Unready(HttpServletRequest request) {
             super(request);
@@ -283,7 +285,7 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void aRequestThatCannotBecomeAsynchronousIsNotRememberedWithoutTheFilter() throws Exception {
+    void receive_withoutFilter_asyncUnavailable_isForgotten() throws Exception {
         try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
             app.on((request, response) -> {
                 assertThrows(IllegalStateException.class, () -> forms.receive(new Unready(request)));
@@ -295,7 +297,7 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void aRequestThatCannotBecomeAsynchronousStillHasItsForm() throws Exception {
+    void receive_asyncUnavailable_formCanStillBeParsed() throws Exception {
         app.on((request, response) -> {
             assertEquals(
                     "not now",
@@ -308,14 +310,14 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void aBodyThatSomebodyElseHasLeavesNothing() throws Exception {
+    void receive_bodyAlreadyClaimed_leavesNothing() throws Exception {
         try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
             app.on((request, response) -> {
                 AsyncContext async = request.startAsync();
                 if (request.getQueryString() == null) {
                     request.getInputStream().setReadListener(new Idle());
                 } else {
-                    request.getReader(); // there is no stream any more
+                    request.getReader(); // makes the stream unavailable
                 }
                 assertThrows(IllegalStateException.class, () -> forms.receive(request));
                 response.getWriter().print(app.memory.used());
@@ -324,12 +326,12 @@ class AsyncFormMishapsTest extends WithApp {
             app.startBare();
             for (String target : List.of("/", "/?reader")) {
                 assertEquals("0", app.post(target, FORM).body());
-                Eventually.isTrue(() -> forms.live() == 0, "it is remembered");
+                Eventually.isTrue(() -> forms.live() == 0, "the request was not forgotten");
             }
         }
     }
 
-    /** Takes nothing. */
+    /** A request that rejects read listeners. */
     private static final class Idle implements ReadListener {
         @Override
         public void onDataAvailable() {}
@@ -342,7 +344,7 @@ class AsyncFormMishapsTest extends WithApp {
     }
 
     @Test
-    void aContainerWithoutMemoryForThreadsDoesNotStopTheWatch() throws Exception {
+    void timer_threadCannotBeCreated_keepsRunning() throws Exception {
         CompletableFuture<Throwable> first = new CompletableFuture<>();
         CompletableFuture<Throwable> second = new CompletableFuture<>();
         try (AsyncForms forms = AsyncForms.create(app.formOptions().toBuilder()
@@ -353,7 +355,7 @@ class AsyncFormMishapsTest extends WithApp {
                 request.startAsync().setTimeout(0);
                 AsyncContext async = request.getAsyncContext();
                 CompletableFuture<Throwable> mine = request.getQueryString().equals("1") ? first : second;
-                HttpServletRequest poor = new WorkersTo(
+                HttpServletRequest poor = new DivertedRequest(
                         worker -> {
                             throw new OutOfMemoryError("unable to create native thread");
                         },

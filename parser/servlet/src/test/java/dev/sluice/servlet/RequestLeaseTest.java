@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.PartContent;
-import dev.sluice.servlet.container.WithApp;
+import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
@@ -26,36 +26,36 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** When files and memory of a request go: {@link WithApp} sees to it that they do. */
+/** The lifetime of the files and the memory of a request. {@link AppTestBase} checks that nothing is left. */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
-class RequestLifeTest extends WithApp {
+class RequestLeaseTest extends AppTestBase {
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
     @Test
-    void aDetachedFileOutlivesTheRequest() throws Exception {
+    void detachedFile_outlivesRequest() throws Exception {
         CompletableFuture<PartContent> detached = new CompletableFuture<>();
         app.on((request, response) ->
                 detached.complete(MultipartRequests.form(request).part("f").detach()));
         app.start();
         assertEquals(200, app.post("/", FORM).status());
         try (PartContent content = detached.get(2, TimeUnit.MINUTES)) {
-            Eventually.isTrue(() -> app.filter().live() == 0, "the request is not over");
+            Eventually.isTrue(() -> app.filter().live() == 0, "the request has not ended");
             assertEquals(100_000, content.bytes().length);
         }
     }
 
     @Test
-    void whoCompletesTheRequestEndsItThoughTheContainerTellsNobody() throws Exception {
-        // As Payara and Tomcat do now and then with requests whose client is gone.
+    void complete_withoutNotification_endsRequest() throws Exception {
+        // Payara and Tomcat sometimes do not notify listeners after the client has disconnected.
         app.before((request, response, chain) -> chain.doFilter(
-                new WorkersTo(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
         CompletableFuture<Integer> seen = new CompletableFuture<>();
         app.on((request, response) -> {
             Part file = request.getPart("f");
             request.startAsync().complete();
             try {
-                Thread.sleep(5500); // it is done with the request, but not with the form: more than the grace
+                Thread.sleep(5500); // longer than the grace period, while the form is still in use
             } catch (InterruptedException e) {
                 throw new IOException(e);
             }
@@ -69,12 +69,12 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void whoCompletesTheRequestEndsItThoughItHasAnErrorPageToo() throws Exception {
+    void complete_afterSendError_endsRequestAfterErrorPage() throws Exception {
         CompletableFuture<Void> completed = new CompletableFuture<>();
         app.before((request, response, chain) -> chain.doFilter(
-                new WorkersTo(Runnable::run, (HttpServletRequest) request)
+                new DivertedRequest(Runnable::run, (HttpServletRequest) request)
                         .withoutListeners()
-                        .completing(completed::thenRunAsync), // and then comes the page
+                        .completing(completed::thenRunAsync), // the error page follows
                 response));
         CompletableFuture<String> page = new CompletableFuture<>();
         app.errorPage((request, response) -> page.complete(request.getParameter("a")));
@@ -99,21 +99,21 @@ class RequestLifeTest extends WithApp {
         app.assertNothingLeft("the grace of the container");
     }
 
-    /** However long the dispatch takes, and whatever it starts then. */
+    /** The dispatch takes longer than the grace period, and starts another asynchronous cycle. */
     @Test
     @Timeout(300)
-    void aDispatchAfterTheTimeKeepsTheForm() throws Exception {
+    void dispatchAfterTimeout_keepsForm() throws Exception {
         CompletableFuture<AsyncContext> again = new CompletableFuture<>();
         app.on((request, response) -> {
             AsyncContext context = request.startAsync();
             context.setTimeout(0);
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
-                Eventually.after(5500); // more than the grace
+                Eventually.after(5500); // longer than the grace period
                 again.complete(context);
             } else {
                 request.getParts();
                 context.setTimeout(100);
-                context.addListener(new DispatchAfterTime());
+                context.addListener(new DispatchOnTimeout());
             }
         });
         app.start();
@@ -127,10 +127,10 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void aWorkerThatNeverComesDoesNotKeepTheFormForEver() throws Exception {
-        // As Jetty does with workers that have not begun when the request ends.
+    void worker_discarded_keepsFormForGraceOnly() throws Exception {
+        // Jetty discards workers that have not begun when the request ends.
         app.before((request, response, chain) ->
-                chain.doFilter(new WorkersTo(worker -> {}, (HttpServletRequest) request), response));
+                chain.doFilter(new DivertedRequest(worker -> {}, (HttpServletRequest) request), response));
         app.on((request, response) -> {
             request.getParts();
             AsyncContext async = request.startAsync();
@@ -145,9 +145,9 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void worker_startedAfterTheEndAndDropped_keepsTheFormForTheGraceOnly() throws Exception {
+    void worker_startedAfterEndAndDiscarded_keepsFormForGraceOnly() throws Exception {
         app.before((request, response, chain) ->
-                chain.doFilter(new WorkersTo(worker -> {}, (HttpServletRequest) request), response));
+                chain.doFilter(new DivertedRequest(worker -> {}, (HttpServletRequest) request), response));
         CompletableFuture<AsyncContext> context = new CompletableFuture<>();
         CompletableFuture<MultipartRequests.Hold> hold = new CompletableFuture<>();
         app.on((request, response) -> {
@@ -159,7 +159,7 @@ class RequestLifeTest extends WithApp {
         });
         app.start();
         assertEquals(200, app.post("/", FORM).status());
-        Eventually.after(500); // the request is over, and only the hold keeps the form
+        Eventually.after(500); // the request has ended, and only the hold keeps the form open
         context.join().start(() -> app.thrown().add(new AssertionError("not dropped")));
         hold.join().close();
         assertEquals(1, app.spool.files());
@@ -168,9 +168,9 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void worker_rejectedByTheContainer_doesNotKeepTheForm() throws Exception {
+    void worker_rejectedByContainer_doesNotKeepForm() throws Exception {
         app.before((request, response, chain) -> chain.doFilter(
-                new WorkersTo(
+                new DivertedRequest(
                         worker -> {
                             throw new RejectedExecutionException("no thread");
                         },
@@ -184,8 +184,8 @@ class RequestLifeTest extends WithApp {
             assertThrows(RejectedExecutionException.class, () -> async.start(() -> {}));
             async.addListener(new AsyncListener() {
                 @Override
-                public void onComplete(AsyncEvent event) { // the listener of the filter comes first
-                    over.complete(state.life.isOver());
+                public void onComplete(AsyncEvent event) { // the listener of the filter runs first
+                    over.complete(state.lease.hasEnded());
                 }
 
                 @Override
@@ -205,7 +205,7 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void aWorkerThatThrowsLetsGoOfTheForm() throws Exception {
+    void worker_throws_releasesForm() throws Exception {
         app.on((request, response) -> {
             request.getParts();
             AsyncContext async = request.startAsync();
@@ -220,7 +220,7 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void aWorkerGetsThePartsOfTheContextEvenIfItWasStartedWithoutArguments() throws Exception {
+    void worker_asyncContextRequest_hasParts() throws Exception {
         app.on((request, response) -> {
             AsyncContext async = request.startAsync();
             assertTrue(async.hasOriginalRequestAndResponse());
@@ -239,11 +239,11 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void afterTheRequestThereIsNoFormAndNoHold() throws Exception {
+    void endedRequest_hasNeitherFormNorHold() throws Exception {
         CompletableFuture<Void> done = new CompletableFuture<>();
         app.on((request, response) -> {
             request.getParts();
-            // Completed on the wrapped request behind the filter's back, so that the request object still lives.
+            // The container still uses the request object while it calls the listeners.
             HttpServletRequest wrapper = request;
             AsyncContext async = request.startAsync();
             async.addListener(new AsyncListener() {
@@ -276,7 +276,7 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void severalCyclesOfOneRequestAreOneLife() throws Exception {
+    void asyncCycles_shareOneForm() throws Exception {
         app.on((request, response) -> {
             Integer cycle = (Integer) request.getAttribute("cycle");
             int now = cycle == null ? 0 : cycle;
@@ -294,7 +294,7 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void asynchronyThatWasStartedBehindTheFiltersBackCountsToo() throws Exception {
+    void startAsync_onWrappedRequest_isDetected() throws Exception {
         app.on((request, response) -> {
             Part part = request.getPart("f");
             ServletRequest raw = ((ServletRequestWrapper) request).getRequest();
@@ -313,7 +313,7 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void twoThreadsThatAskAtOnceGetTheSameForm() throws Exception {
+    void form_concurrentCallers_getSameForm() throws Exception {
         app.on((request, response) -> {
             CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> {
                 try {
@@ -330,30 +330,30 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void asSecondFilterLeavesTheRequestToTheFirst() throws Exception {
+    void twoFilters_eager_shareOneRequest() throws Exception {
         SluiceFilter second = SluiceFilter.builder(app.formOptions()).eager().build();
         app.on((request, response) -> response.getWriter()
                 .print(request.getParts().size() + " " + app.filter().live() + " " + second.live()));
         app.behind(second);
         app.start();
         assertEquals("2 1 1", app.post("/", FORM).body());
-        Eventually.isTrue(() -> second.live() == 0, "it is remembered");
+        Eventually.isTrue(() -> second.live() == 0, "the request was not forgotten");
     }
 
     @Test
-    void ofThreeFiltersNoneRemembersARequest() throws Exception {
+    void threeFilters_allForgetRequest() throws Exception {
         SluiceFilter second = SluiceFilter.of(app.formOptions());
         SluiceFilter third = SluiceFilter.of(app.formOptions());
         app.on((request, response) ->
                 response.getWriter().print(request.getParts().size() + " " + second.live() + " " + third.live()));
         app.behind(second).behind(third).start();
         assertEquals("2 0 1", app.post("/", FORM).body());
-        Eventually.isTrue(() -> second.live() + third.live() == 0, "it is remembered");
+        Eventually.isTrue(() -> second.live() + third.live() == 0, "the request was not forgotten");
     }
 
-    /** Its connection may serve another one by then. */
+    /** The connection may already carry the next request. */
     @Test
-    void theBodyOfARequestThatIsOverIsNotReadThoughTheRequestIsHeld() throws Exception {
+    void getParts_afterEndWithHold_doesNotReadBody() throws Exception {
         CompletableFuture<HttpServletRequest> held = new CompletableFuture<>();
         CompletableFuture<Integer> seen = new CompletableFuture<>();
         app.on((request, response) -> {
@@ -363,7 +363,7 @@ class RequestLifeTest extends WithApp {
         });
         app.before((request, response, chain) -> {
             chain.doFilter(request, response);
-            try { // as a thread may that nobody counts
+            try { // like an application thread without a hold
                 seen.complete(held.join().getParts().size());
             } catch (Exception e) {
                 seen.completeExceptionally(e);
@@ -378,11 +378,11 @@ class RequestLifeTest extends WithApp {
     }
 
     @Test
-    void destroyingTheFilterEndsAFormThatIsBeingRead() throws Exception {
+    void destroy_whileReading_endsForm() throws Exception {
         app.on((request, response) -> request.getParts()).start();
         try (RawHttp client = app.begin(FORM, 1)) {
-            app.filter().destroy(); // what waits for the client is woken
-            Eventually.isTrue(() -> !app.thrown().isEmpty(), "it is not noticed");
+            app.filter().destroy(); // interrupts the thread that waits for the client
+            Eventually.isTrue(() -> !app.thrown().isEmpty(), "the reading thread was not interrupted");
             IOException thrown =
                     assertInstanceOf(IOException.class, app.thrown().peek());
             assertTrue(thrown.getMessage().contains("stopped"), thrown.toString());

@@ -6,8 +6,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests with an application each, of which nothing is left in the end. */
-public abstract class WithApp {
+/** A base class for tests with one application each. It checks that nothing is left after each test. */
+public abstract class AppTestBase {
     @TempDir
     protected Path directory;
 
