@@ -81,7 +81,7 @@ final class DispositionParser {
     final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
 
     /** The names of unknown parameters, in lower case. */
-    private final Set<String> unknown = new HashSet<>(0);
+    private Set<String> unknown = new HashSet<>(0);
 
     /** The deviations found by the grammar, one of each kind. */
     final List<PartNames.FoundDeviation> found = new ArrayList<>(0);
@@ -108,7 +108,9 @@ final class DispositionParser {
         at = from;
         end = to;
         pieces.clear();
-        unknown.clear();
+        if (!unknown.isEmpty()) {
+            unknown = new HashSet<>(0); // clear() takes as long as the largest header section needed
+        }
         found.clear();
         foundKinds = 0;
         skipToken();

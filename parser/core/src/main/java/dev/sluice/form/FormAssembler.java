@@ -317,8 +317,10 @@ final class FormAssembler {
             return;
         }
         over = true;
-        Reason known = !aborted && reason instanceof MultipartException e ? e.reason() : null;
-        reporter.formEnded(aborted ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.of(known), known);
+        boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
+        boolean unexplained = aborted && !overloaded; // an adapter that has no thread for the form also aborts it
+        Reason known = !unexplained && reason instanceof MultipartException e ? e.reason() : null;
+        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.of(known), known);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
             PartSink maybe = sinks.get(published);

@@ -1,26 +1,26 @@
 package dev.sluice.form;
 
 /**
- * Is told what becomes of forms: how many there are, what they receive while they stream, and once for each how it
- * ended. Called on the threads that drive the forms, several at a time, so be thread-safe and quick.
+ * A listener for the start, the received bytes and the end of every form. It is called on the threads that drive the forms, several
+ * at a time, so implementations must be thread-safe and quick.
  *
- * <p>What it throws changes nothing for the form: a complete one is handed out, a failed one fails for its own reason.
- * The throwable goes to the {@linkplain Thread#getUncaughtExceptionHandler() uncaught exception handler} of the thread.
+ * <p>Exceptions do not affect the form. They are passed to the {@linkplain Thread#getUncaughtExceptionHandler() uncaught exception
+ * handler} of the thread.
  */
 @FunctionalInterface
 public interface FormMetrics {
     /**
-     * A form has started, or was rejected by the head of its request. Exactly one call of {@link #formEnded} follows.
+     * Called when a form starts or is rejected by the head of its request. Exactly one call of {@link #formEnded} follows.
      */
     default void formStarted() {}
 
     /**
-     * Some of the body of a form has arrived, and is about to be decoded.
+     * Called when bytes of a body have arrived, before they are decoded.
      *
-     * @param bytes how many more, 0 or more
+     * @param bytes the number of these bytes, 0 or more
      */
     default void bodyReceived(int bytes) {}
 
-    /** A form has ended, well or not; a form that was rejected by the head of its request has ended, too. */
+    /** Called when a form ends: completed, failed, aborted, or rejected by the head of its request. */
     void formEnded(FormSummary summary);
 }

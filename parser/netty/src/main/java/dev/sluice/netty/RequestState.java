@@ -80,7 +80,7 @@ final class RequestState {
 
     void responseSent(boolean successfully) {
         responseSent = true;
-        last |= isForm && !successfully;
+        last |= !successfully; // another response would be part of an unfinished body
     }
 
     /** {@return the number of bytes that are read and discarded after the response} */

@@ -28,6 +28,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
@@ -36,19 +37,24 @@ import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
 import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpContentDecompressor;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.stream.ChunkedStream;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -814,13 +820,19 @@ class MultipartHandlerTest {
     @Test
     void executor_rejects_isAnsweredWith503WithoutAnErrorInTheLog() {
         try (ErrorLog log = new ErrorLog()) {
-            open(onWorkers(task -> {
+            List<String> ended = new ArrayList<>();
+            FormOptions counted = options.toBuilder()
+                    .metrics(form -> ended.add(form.outcome() + " " + form.reason()))
+                    .build();
+            Executor full = task -> {
                 throw new RejectedExecutionException("on purpose");
-            }));
+            };
+            open(MultipartHandlers.builder(Forms.of(counted), this::route, full));
             channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
             assertAnswer(503, false);
             assertEquals(MultipartException.Kind.OVERLOADED, reason().kind());
             assertEquals(List.of(), log.messages);
+            assertEquals(List.of("OVERLOADED SINK_STALLED"), ended);
         }
     }
 
@@ -854,6 +866,27 @@ class MultipartHandlerTest {
         channel.releaseInbound();
         channel.writeInbound(content(new byte[50]));
         assertNull(channel.readInbound(), "it is discarded");
+    }
+
+    @Test
+    void nextHandlersResponse_thatFailsMidway_connectionIsClosed() {
+        open(onLoop());
+        channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+                if (message instanceof HttpChunkedInput) {
+                    promise.setFailure(new IOException("on purpose"));
+                } else {
+                    ctx.write(message, promise);
+                }
+            }
+        });
+        channel.writeInbound(head("/other"), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.releaseInbound();
+        channel.write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
+        channel.write(new HttpChunkedInput(new ChunkedStream(InputStream.nullInputStream())));
+        channel.runPendingTasks();
+        assertFalse(channel.isOpen(), "the next response would be part of the unfinished body");
     }
 
     // ---- half-closed and closed connections
