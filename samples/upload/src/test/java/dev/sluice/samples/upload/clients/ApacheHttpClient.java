@@ -70,10 +70,7 @@ final class ApacheHttpClient implements UploadClient {
 
     @Override
     public @Nullable String refusedWhenStrict(Form form) {
-        // The filename* next to filename has a different value: the name without percent-encoding.
-        return form == Form.ESCAPES || mode == HttpMultipartMode.EXTENDED && form == Form.NAMES
-                ? "MALFORMED_CONTENT_DISPOSITION"
-                : null;
+        return "UNKNOWN_CHARSET"; // both modes send charset=ISO-8859-1 in the Content-Type of the request
     }
 
     @Override
