@@ -148,11 +148,21 @@ final class MultipartRequest extends HttpServletRequestWrapper {
         return super.getReader();
     }
 
-    /** Claims the body for the application, unless a form was parsed, after which the stream is at its end. */
+    /**
+     * Claims the body for the application, unless a form was parsed, after which the stream is at its end.
+     *
+     * @throws MultipartRequestException if the form was rejected, because part of the body may be unread
+     */
     private void takeBody() {
         RequestForm body = state.form;
-        if (!body.claim(RequestForm.BodyOwner.APPLICATION) && !body.hasForm()) {
+        if (body.claim(RequestForm.BodyOwner.APPLICATION)) {
+            return;
+        } else if (!body.hasForm()) {
             throw body.alreadyClaimed();
+        }
+        MultipartRequestException refusal = isErrorPage() || body.isRefused() ? null : body.refusal();
+        if (refusal != null) {
+            throw refusal;
         }
     }
 

@@ -99,7 +99,7 @@ public final class MultipartRequests {
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
         RequestState state = ofForm(request);
-        return AsyncForm.start(state, request, state.form.options());
+        return receive(state, request, state.form.options());
     }
 
     /**
@@ -115,7 +115,16 @@ public final class MultipartRequests {
     public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
         RequestState state = ofForm(request);
-        return AsyncForm.start(state, request, changed(state, change));
+        return receive(state, request, changed(state, change));
+    }
+
+    private static AsyncForm receive(RequestState state, HttpServletRequest request, FormOptions options)
+            throws IOException {
+        try {
+            return AsyncForm.start(state, request, options);
+        } catch (MultipartRequestException e) {
+            throw unwrapped(e);
+        }
     }
 
     static FormOptions changed(RequestState state, UnaryOperator<FormOptions.Builder> change) {
@@ -144,8 +153,12 @@ public final class MultipartRequests {
      * @throws IllegalStateException if the body is read in another way
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
-        Boundary boundary = RequestForm.head(request).boundary(options.preset());
         RequestState state = RequestState.of(request);
+        MultipartRequestException refusal = state == null ? null : state.form.refusal();
+        if (refusal != null) {
+            throw unwrapped(refusal);
+        }
+        Boundary boundary = RequestForm.head(request).boundary(options.preset());
         InputStream body;
         if (state == null) {
             body = request.getInputStream();

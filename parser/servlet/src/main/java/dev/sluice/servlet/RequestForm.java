@@ -12,8 +12,8 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
-import java.util.StringTokenizer;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -101,11 +101,15 @@ final class RequestForm {
         owner.compareAndSet(taken, BodyOwner.NONE);
     }
 
+    /** {@return the exception for another use of a claimed body: its refusal, or an explanation} */
     IllegalStateException alreadyClaimed() {
+        MultipartRequestException refusal = refusal();
+        if (refusal != null) {
+            return refusal;
+        }
         return new IllegalStateException(
                 switch (Objects.requireNonNull(owner.get())) {
-                    case NONE -> "the body of the request has not been read";
-                    case REFUSED -> "the body of the request was refused without being read";
+                    case NONE, REFUSED -> "the body of the request has not been read";
                     case FORM ->
                         "the form of the request has already been parsed, by getParts, getParameter or Spring MVC: get it"
                                 + " with MultipartRequests.form(request), or call this method earlier (in Spring Boot with"
@@ -183,6 +187,9 @@ final class RequestForm {
     /** {@return the charset that the application set, or null; charsets that do not contain ASCII are ignored} */
     @Nullable
     Charset charset() {
+        if (!encodingSet && clientNamesCharset()) {
+            return null;
+        }
         Charset set = known(source.getCharacterEncoding());
         if (set == null || set.equals(StandardCharsets.UTF_8)) {
             return set;
@@ -192,25 +199,13 @@ final class RequestForm {
         } catch (IllegalArgumentException e) { // the charset does not contain ASCII
             return null;
         }
-        return encodingSet || !isOfClient(set) ? set : null;
+        return set;
     }
 
-    /** {@return whether {@code charset} comes from the Content-Type header, which containers use if no encoding is set} */
-    private boolean isOfClient(Charset charset) {
-        StringTokenizer parameters = new StringTokenizer(String.valueOf(source.getContentType()), ";");
-        while (parameters.hasMoreTokens()) {
-            String parameter = parameters.nextToken();
-            int equals = parameter.indexOf('=') + 1;
-            if (parameter.substring(0, equals).strip().equalsIgnoreCase("charset=")
-                    && charset.equals(known(parameter
-                            .substring(equals)
-                            .strip()
-                            .replace('"', ' ')
-                            .strip()))) {
-                return true;
-            }
-        }
-        return false;
+    /** {@return whether the Content-Type header, which containers use if no encoding is set, mentions a charset} */
+    private boolean clientNamesCharset() {
+        String type = String.valueOf(source.getContentType());
+        return type.toLowerCase(Locale.ROOT).contains("charset");
     }
 
     private static @Nullable Charset known(@Nullable String name) {

@@ -61,7 +61,8 @@ import org.jspecify.annotations.Nullable;
  * remaining resources.
  *
  * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the first call that needs the form. {@link
- * MultipartRequests} throws their cause, the {@link MultipartException}. If one of the two leaves the chain, itself or as the
+ * MultipartRequests} throws their cause, the {@link MultipartException}, and so do {@code requireText}, {@code requireFile}
+ * and {@code FormPart.text}. If one of the two leaves the chain, itself or as the
  * cause of another exception, and the response is not committed, the filter calls {@code sendError} with 400, 408, 413, 415,
  * 500, 503 or 507, or the status that the application chose. A {@link RefusalHandler} can send another response. The reason
  * of a 500 is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped. If {@code
@@ -236,7 +237,11 @@ public final class SluiceFilter implements Filter {
             chain.doFilter(filteredRequest, filteredResponse);
             thrown = false;
         } catch (IOException | ServletException | RuntimeException e) {
-            if (!outermost || !answered(e, filteredRequest, filteredResponse, state.form.refusal())) {
+            MultipartRequestException refusal = state.form.refusal();
+            if (refusal == null) { // such as a required field that is missing
+                refusal = MultipartRequestException.ofReason(e);
+            }
+            if (!outermost || !answered(e, filteredRequest, filteredResponse, refusal)) {
                 throw e;
             }
         } finally {

@@ -15,6 +15,8 @@ import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -106,6 +108,55 @@ class OtherBodyTest extends AppTestBase {
         app.start(kind);
         assertEquals(500, json("/").status());
         assertSame(own, app.thrown().poll());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void form_missingField_isAnsweredWith400(ServletContainer kind) throws Exception {
+        app.on((request, response) -> MultipartRequests.form(request).requireText("b"));
+        app.start(kind);
+        assertEquals(400, app.post("/", new Form().field("a", "1")).status());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void form_textOverLimit_isAnsweredWith413(ServletContainer kind) throws Exception {
+        app.options(options -> options.maxFieldBytes(3));
+        app.on((request, response) ->
+                MultipartRequests.form(request).parts().get(0).text());
+        app.start(kind);
+        assertEquals(413, app.post("/", new Form().field("a", "1234")).status());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void form_rejectedThenReadRaw_throwsTheRejection(ServletContainer kind) throws Exception {
+        app.on((request, response) -> {
+            MultipartRequestException first = assertThrows(MultipartRequestException.class, request::getParts);
+            assertSame(first, assertThrows(MultipartRequestException.class, request::getInputStream));
+            assertSame(first, assertThrows(MultipartRequestException.class, request::getReader));
+            response.getWriter().print("own answer");
+        });
+        app.start(kind);
+        assertEquals("own answer", app.post("/", Form.malformed()).body());
+    }
+
+    /** The containers read the parameter in different ways. */
+    @ParameterizedTest
+    @EnumSource
+    void form_charsetOfRequest_isIgnored(ServletContainer kind) throws Exception {
+        app.on((request, response) ->
+                response.getWriter().print(request.getParameter("a").length()));
+        app.start(kind);
+        List<String> charsets = new ArrayList<>(List.of("charset=windows-1252", "Charset=\"windows-1252\""));
+        if (kind != ServletContainer.JETTY) { // Jetty rejects the name, which it does not unescape
+            charsets.add("charset=\"windows\\-1252\"");
+        }
+        for (String charset : charsets) {
+            byte[] body = new Form().field("a", "é").body();
+            RawHttp.Answer answer = app.send(Form.request("POST", "/", Form.CONTENT_TYPE + "; " + charset, body));
+            assertEquals("1", answer.body(), charset);
+        }
     }
 
     @ParameterizedTest
