@@ -68,8 +68,8 @@ final class BootFilter implements Filter {
         try {
             deferred.doFilter(request, response);
             return true;
-        } catch (ServletException | RuntimeException e) {
-            if (SluiceMultipartResolver.findRefusal(e) != refusal) {
+        } catch (IOException | ServletException | RuntimeException e) {
+            if (!SluiceMultipartResolver.isCausedBy(e, refusal)) {
                 throw e;
             }
             return !response.isCommitted() && RefusalMapping.dispatch(request, response, refusal);

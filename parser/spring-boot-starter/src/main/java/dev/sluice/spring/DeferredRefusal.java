@@ -27,7 +27,8 @@ import org.springframework.util.StringUtils;
  * would end the request before these headers are set. So up to {@link #end}, a refused form has only the parameters of
  * its query string. After {@link #end}, every method that reads the form throws the refusal. A filter of {@link
  * SluiceAutoConfiguration} calls {@link #end} just before Spring Security. {@link RefusalInterceptor} throws the
- * refusal before a controller is called.
+ * refusal before a controller is called. Other servlets are called. They can read a body that was refused for its type or
+ * method, but get the refusal if they read a rejected form. A servlet that does not use the body answers as usual.
  *
  * <p>Confined to the thread of the request.
  */

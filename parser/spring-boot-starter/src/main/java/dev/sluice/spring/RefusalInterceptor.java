@@ -2,6 +2,7 @@ package dev.sluice.spring;
 
 import dev.sluice.servlet.MultipartRequestException;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.web.servlet.HandlerInterceptor;
@@ -10,8 +11,8 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.function.HandlerFunction;
 
 /**
- * An interceptor that throws a {@linkplain DeferredRefusal deferred refusal} before the handler is called. The
- * exception handlers of the application then answer it.
+ * An interceptor that throws a {@linkplain DeferredRefusal deferred refusal} before the handler is called,
+ * also after a forward or an include. The exception handlers of the application then answer it.
  *
  * <p>In a gateway, handler functions are called even if the body was refused for its type or method, because the routes
  * of Spring Cloud Gateway are handler functions that forward the unread body. A function that reads parts or parameters
@@ -32,10 +33,11 @@ final class RefusalInterceptor implements WebMvcConfigurer, HandlerInterceptor {
 
     @Override
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-        DeferredRefusal deferred =
-                request.getDispatcherType() == DispatcherType.REQUEST ? DeferredRefusal.of(request) : null;
-        if (deferred == null) {
-            return true;
+        DeferredRefusal deferred = DeferredRefusal.of(request);
+        if (deferred == null
+                || request.getDispatcherType() == DispatcherType.ASYNC
+                || request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null) {
+            return true; // the refusal was thrown before, and a page for it can be a controller
         }
         MultipartRequestException refusal = deferred.refusal();
         if (refusal != null && !(gateway && deferred.isBodyUnread() && handler instanceof HandlerFunction)) {

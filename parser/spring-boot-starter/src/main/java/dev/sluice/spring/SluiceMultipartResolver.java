@@ -43,6 +43,17 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
         return null;
     }
 
+    /** {@return whether the refusal or its cause, which {@code MultipartRequests} throws, is in a chain of causes} */
+    static boolean isCausedBy(Throwable failure, MultipartRequestException refusal) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < MAX_CAUSES; depth++, cause = cause.getCause()) {
+            if (cause == refusal || cause == refusal.getCause()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public MultipartHttpServletRequest resolveMultipart(HttpServletRequest request) {
         return new Resolved(request, lazy);

@@ -3,9 +3,13 @@ package dev.sluice.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.servlet.MultipartRequests;
 import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -20,17 +24,22 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
+import org.springframework.web.multipart.MultipartException;
 
 /** Tests refusals in an application that uses Spring Security and accepts requests of another origin. */
 @Timeout(60)
@@ -38,6 +47,7 @@ class RefusalTest {
     private static final String ORIGIN = "http://page.example";
     private static final String MIXED = "multipart/mixed; boundary=B";
     private static final String LARGE = RunningApplication.form(1_300_000);
+    private static final String SMALL = RunningApplication.form(3);
     private static final String BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8";
 
     @Configuration(proxyBeanMethods = false)
@@ -70,6 +80,77 @@ class RefusalTest {
         Controller controller() {
             return new Controller();
         }
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> rawServlet() {
+            return servlet("/open/raw", (request, response) -> {
+                int length = request.getInputStream().readAllBytes().length;
+                response.getWriter().print("raw " + length);
+            });
+        }
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> readerServlet() {
+            return servlet("/open/reader", (request, response) -> {
+                long lines = request.getReader().lines().count();
+                response.getWriter().print("lines " + lines);
+            });
+        }
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> formServlet() {
+            return servlet("/open/form", (request, response) -> MultipartRequests.form(request));
+        }
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> changedFormServlet() {
+            return servlet(
+                    "/open/changed-form", (request, response) -> MultipartRequests.form(request, options -> options));
+        }
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> receivingServlet() {
+            return servlet("/open/receiving", (request, response) -> MultipartRequests.receive(request));
+        }
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> partServlet() {
+            return servlet("/open/parts", (request, response) -> MultipartRequests.reader(request));
+        }
+
+        private static ServletRegistrationBean<HttpServlet> servlet(String path, Service service) {
+            ServletRegistrationBean<HttpServlet> registration = new ServletRegistrationBean<>(
+                    new HttpServlet() {
+                        @Override
+                        protected void service(HttpServletRequest request, HttpServletResponse response)
+                                throws IOException {
+                            service.serve(request, response);
+                        }
+                    },
+                    path);
+            registration.setName(path);
+            registration.setAsyncSupported(true);
+            return registration;
+        }
+
+        /** A filter after Spring Security that forwards some requests. */
+        @Bean
+        FilterRegistrationBean<Filter> forwardingFilter() {
+            FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
+                if (request instanceof HttpServletRequest http
+                        && http.getRequestURI().equals("/open/forwarded")) {
+                    request.getRequestDispatcher("/open/stream").forward(request, response);
+                } else {
+                    chain.doFilter(request, response);
+                }
+            });
+            registration.setOrder(0);
+            return registration;
+        }
+    }
+
+    interface Service {
+        void serve(HttpServletRequest request, HttpServletResponse response) throws IOException;
     }
 
     @RestController
@@ -77,6 +158,21 @@ class RefusalTest {
         @RequestMapping({"/open/other", "/closed/other"})
         String other() {
             return "called";
+        }
+
+        @PostMapping("/open/stream")
+        String stream(InputStream body) throws IOException {
+            return "stream " + body.readAllBytes().length;
+        }
+
+        @PostMapping("/open/required")
+        String required(HttpServletRequest request) throws IOException {
+            return MultipartRequests.form(request).requireText("missing");
+        }
+
+        @RequestMapping("/open/page")
+        String page() {
+            return "the page";
         }
 
         @PutMapping("/open/put")
@@ -141,6 +237,91 @@ class RefusalTest {
                     application
                             .send("POST", "/closed/other", RunningApplication.FORM, LARGE)
                             .statusCode());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sluice.parse=eager", "spring.mvc.hiddenmethod.filter.enabled=true"})
+    void servlet_readingBodyOfRefusedForm_getsTheRefusal(String property) throws Exception {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class), "--" + property)) {
+            for (String path : List.of("/open/raw", "/open/reader")) {
+                assertRefused(413, fromOrigin(application, "POST", path, RunningApplication.FORM, LARGE));
+                assertRefused(400, fromOrigin(application, "POST", path, RunningApplication.FORM, "not a form"));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"form", "changed-form", "receiving", "parts"})
+    void servlet_usingMultipartRequests_getsTheRefusal(String path) throws Exception {
+        try (RunningApplication application =
+                RunningApplication.start(List.of(Application.class), "--sluice.parse=eager")) {
+            assertRefused(415, fromOrigin(application, "POST", "/open/" + path, MIXED, "--B--"));
+            assertRefused(400, fromOrigin(application, "POST", "/open/" + path, RunningApplication.FORM, "not a form"));
+        }
+    }
+
+    @Test
+    void requiredField_missing_isRefused() throws Exception {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
+            HttpResponse<String> answer =
+                    fromOrigin(application, "POST", "/open/required", RunningApplication.FORM, SMALL);
+            assertRefused(400, answer);
+            assertTrue(answer.body().contains("\"reason\":\"missing_field\""), answer.body());
+            HttpResponse<String> page = application.send(application
+                    .request("POST", "/open/required", RunningApplication.FORM, SMALL)
+                    .header("Accept", BROWSER));
+            assertEquals(400, page.statusCode());
+            assertTrue(page.body().contains("Whitelabel Error Page"), page.body());
+        }
+    }
+
+    @Test
+    void servlet_canReadOtherMultipartType() throws Exception {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
+            assertEquals(
+                    "raw 5",
+                    application.send("POST", "/open/raw", MIXED, "--B--").body());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void controller_afterForward_isNotCalledForRefusedBody(boolean hiddenMethod) throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(Application.class),
+                "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
+                "--spring.servlet.multipart.resolve-lazily=true")) {
+            assertRefused(415, fromOrigin(application, "POST", "/open/forwarded", MIXED, "--B--"));
+            if (hiddenMethod) { // otherwise the controller reads the form itself, unparsed
+                assertRefused(413, fromOrigin(application, "POST", "/open/forwarded", RunningApplication.FORM, LARGE));
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ForwardingHandler {
+        @ControllerAdvice
+        static class Advice {
+            @ExceptionHandler(MultipartException.class)
+            String refused() {
+                return "forward:/open/page";
+            }
+        }
+
+        @Bean
+        Advice advice() {
+            return new Advice();
+        }
+    }
+
+    @Test
+    void exceptionHandler_canForwardToAnotherController() throws Exception {
+        try (RunningApplication application =
+                RunningApplication.start(List.of(Application.class, ForwardingHandler.class))) {
+            assertEquals(
+                    "the page",
+                    application.send("POST", "/open/other", MIXED, "--B--").body());
         }
     }
 
