@@ -71,11 +71,6 @@ final class FilterApplication implements FilterChain {
         return seen != null && (flags & COMMITS) != 0;
     }
 
-    /** {@return whether it calls {@code MultipartRequests.form}} */
-    boolean usesForm() {
-        return (flags & 7) == 3;
-    }
-
     @Override
     public void doFilter(ServletRequest request, ServletResponse answer) throws IOException, ServletException {
         HttpServletRequest http = (HttpServletRequest) request;

@@ -273,8 +273,7 @@ public final class FilterTarget {
         MultipartRequestException refusal = in(thrown, MultipartRequestException.class);
         boolean answered = false;
         Exception expected = thrown;
-        MultipartException reason =
-                refusal == null && application.usesForm() ? in(thrown, MultipartException.class) : null;
+        MultipartException reason = refusal == null ? in(thrown, MultipartException.class) : null;
         if (reason != null && !application.hasCommitted()) {
             require( // of MultipartRequests.form
                     left == null

@@ -92,11 +92,11 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /** {@return an exception for the {@link MultipartException} in a chain of causes, or null if there is none} */
-    static @Nullable MultipartRequestException ofReason(Throwable failure) {
+    static @Nullable MultipartRequestException ofReason(Throwable failure, boolean closesConnection) {
         Throwable cause = failure;
         for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++, cause = cause.getCause()) {
             if (cause instanceof MultipartException known) {
-                return of(known, false);
+                return of(known, closesConnection);
             }
         }
         return null;

@@ -195,7 +195,7 @@ public final class MultipartRequests {
     public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {
         MultipartRequestException known = MultipartRequestException.in(failure, FilteredResponse.refusal(response));
         if (known == null) {
-            known = MultipartRequestException.ofReason(failure);
+            known = MultipartRequestException.ofReason(failure, false);
         }
         if (known == null || response.isCommitted()) {
             return false;
