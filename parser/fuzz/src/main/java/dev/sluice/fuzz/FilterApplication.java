@@ -71,6 +71,11 @@ final class FilterApplication implements FilterChain {
         return seen != null && (flags & COMMITS) != 0;
     }
 
+    /** {@return whether it reads the body itself and may leave a part of it} */
+    boolean ownsBody() {
+        return seen != null && ((flags & 7) == 4 || (flags & 7) == 5);
+    }
+
     @Override
     public void doFilter(ServletRequest request, ServletResponse answer) throws IOException, ServletException {
         HttpServletRequest http = (HttpServletRequest) request;

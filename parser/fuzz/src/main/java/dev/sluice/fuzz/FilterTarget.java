@@ -310,7 +310,7 @@ public final class FilterTarget {
         if (response.getStatus() != 0) {
             require(response.closes() || stream.hasEnded(), "the connection is reused in the middle of a body");
             require(
-                    !response.closes() || !drains || !verdict.isCalm(),
+                    !response.closes() || !drains || !verdict.isCalm() || application.ownsBody(),
                     "the connection is closed though the body is small");
         }
     }

@@ -179,6 +179,12 @@ final class RequestForm {
         return service.isClosed() || lease.hasRequestEnded();
     }
 
+    /** {@return whether to close the connection because the body was not read to its end, for example by a reader} */
+    boolean leavesUnreadBody() {
+        BodyStream opened = body;
+        return mayCloseConnection && (opened == null || !opened.hasEnded());
+    }
+
     /** Remembers that the application set the character encoding after the filter. */
     void encodingSet() {
         encodingSet = true;

@@ -239,7 +239,7 @@ public final class SluiceFilter implements Filter {
         } catch (IOException | ServletException | RuntimeException e) {
             MultipartRequestException refusal = state.form.refusal();
             if (refusal == null) { // such as a required field that is missing
-                refusal = MultipartRequestException.ofReason(e, true); // a reader may have left a part of the body
+                refusal = MultipartRequestException.ofReason(e, state.form.leavesUnreadBody());
             }
             if (!outermost || !answered(e, filteredRequest, filteredResponse, refusal)) {
                 throw e;
