@@ -2,6 +2,8 @@ package dev.sluice;
 
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Delimiter;
+import dev.sluice.header.Bytes;
+import dev.sluice.header.Deviations;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;

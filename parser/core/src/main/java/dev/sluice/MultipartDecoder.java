@@ -4,6 +4,11 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Delimiter;
 import dev.sluice.buffer.DelimiterSearch;
+import dev.sluice.header.Bytes;
+import dev.sluice.header.Deviations;
+import dev.sluice.header.HeaderSection;
+import dev.sluice.header.PartRules;
+import dev.sluice.header.Rejection;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
@@ -197,7 +202,7 @@ public final class MultipartDecoder implements AutoCloseable {
         this.watchLookalikes =
                 !preset.accepts(Deviation.LOOKALIKE_DELIMITER) || preset.reports(Deviation.LOOKALIKE_DELIMITER);
         this.deviations = new Deviations(preset, boundary.deviations());
-        this.section = new HeaderSection(options, boundary, deviations);
+        this.section = new HeaderSection(options, boundary.value(), boundary.isFormData(), deviations);
         this.rules = new PartRules(options, boundary.isFormData(), section, deviations);
         this.search = new DelimiterSearch(delimiter, acceptBareLf);
         startSearch();
@@ -615,7 +620,7 @@ public final class MultipartDecoder implements AutoCloseable {
             String detail = "a delimiter without a line end of its own follows a header section";
             deviations.require(Deviation.SHARED_LINE_END, partIndex, at, detail);
         }
-        long announced = rules.contentLength;
+        long announced = rules.contentLength();
         if (announced >= 0 && announced != partSize) {
             String detail = "the size of the part differs from its Content-Length";
             deviations.require(Deviation.PART_CONTENT_LENGTH, partIndex, at, detail);
@@ -769,7 +774,7 @@ public final class MultipartDecoder implements AutoCloseable {
         boolean afterClose = state == State.CLOSED || state == State.CLOSED_CR || state == State.EPILOGUE;
         int part = afterClose ? -1 : partIndex;
         MultipartException.Builder because = MultipartException.because(reason)
-                .part(part, part >= 0 && section.isComplete() ? rules.names.knownName() : null)
+                .part(part, part >= 0 && section.isComplete() ? rules.names().knownName() : null)
                 .at(at)
                 .seen(rejection.seen);
         if (!rejection.detail.isEmpty()) {
@@ -874,7 +879,7 @@ public final class MultipartDecoder implements AutoCloseable {
         checkHeaders();
         PartHead made = head;
         if (made == null) {
-            made = rules.head(partOffset);
+            made = new PartHead(partIndex, partOffset, rules.names(), section);
             head = made;
         }
         return made;
@@ -898,7 +903,7 @@ public final class MultipartDecoder implements AutoCloseable {
      */
     public @Nullable String name() {
         checkHeaders();
-        return head != null ? head.name() : rules.names.name();
+        return head != null ? head.name() : rules.names().name();
     }
 
     /**
@@ -908,7 +913,7 @@ public final class MultipartDecoder implements AutoCloseable {
      */
     public @Nullable String filename() {
         checkHeaders();
-        return head != null ? head.filename() : rules.names.filename();
+        return head != null ? head.filename() : rules.names().filename();
     }
 
     /**
@@ -955,7 +960,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /** {@return the number of deviations reported so far, including those that are not listed} */
     public long deviationCount() {
-        return deviations.count;
+        return deviations.count();
     }
 
     /** Adds a deviation that an API on top of the decoder found in the current part. */
@@ -967,6 +972,6 @@ public final class MultipartDecoder implements AutoCloseable {
 
     /** Units of work so far: bytes looked at one by one, and probes of the search. */
     long steps() {
-        return steps + search.steps() + section.steps + rules.disposition.steps();
+        return steps + search.steps() + section.steps() + rules.steps();
     }
 }

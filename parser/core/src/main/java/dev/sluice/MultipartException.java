@@ -1,5 +1,6 @@
 package dev.sluice;
 
+import dev.sluice.header.SafeFilename;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

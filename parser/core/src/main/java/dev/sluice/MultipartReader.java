@@ -2,8 +2,10 @@ package dev.sluice;
 
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.header.SafeFilename;
+import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.legacy.TransferDecoder;
 import dev.sluice.transfer.ChannelOutput;
-import dev.sluice.transfer.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -299,7 +301,7 @@ public final class MultipartReader implements AutoCloseable {
         /** {@return a decoder for the transfer encoding, or null if the body needs none} */
         private @Nullable TransferDecoder transferDecoder() {
             return options.decodeTransferEncodings()
-                    ? TransferDecoder.of(head().transferEncoding(), this::malformed)
+                    ? LegacyFormats.transferDecoder(head().transferEncoding(), this::malformed)
                     : null;
         }
 

@@ -1,13 +1,15 @@
 package dev.sluice;
 
 import dev.sluice.buffer.Text;
+import dev.sluice.header.HeaderFields;
+import dev.sluice.header.HeaderSection;
+import dev.sluice.header.Keyword;
+import dev.sluice.header.PartNames;
+import dev.sluice.header.SafeFilename;
+import dev.sluice.header.TypeParameters;
 import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -23,8 +25,6 @@ public final class PartHead {
     /** A header field: its name as sent, and its value without surrounding blanks and with one space in place of each fold. */
     public record Header(String name, String value) {}
 
-    private static final int[] NO_ORIGINS = {};
-
     private final int index;
     private final long offset;
     private final @Nullable String name;
@@ -35,44 +35,34 @@ public final class PartHead {
     /** The bytes of the header section. */
     private final byte[] section;
 
-    /** The {@link HeaderSection#positions()} of names and values in the section. Shared with other parts. */
-    private final int[] positions;
+    private final HeaderFields fields;
 
-    private final Charset charset;
-
-    PartHead(
-            int index,
-            long offset,
-            @Nullable String name,
-            @Nullable String filename,
-            @Nullable String plainFilename,
-            @Nullable String extendedFilename,
-            byte[] section,
-            int[] positions,
-            Charset charset) {
+    /** Creates the head of the part whose complete header section is in {@code section}. */
+    PartHead(int index, long offset, PartNames names, HeaderSection section) {
         this.index = index;
         this.offset = offset;
-        this.name = name;
-        this.filename = filename;
-        this.plainFilename = plainFilename;
-        this.extendedFilename = extendedFilename;
-        this.section = section;
-        this.positions = positions;
-        this.charset = charset;
+        this.name = names.name();
+        this.plainFilename = names.plainFilename();
+        this.filename = names.filename(plainFilename);
+        this.extendedFilename = names.extendedFilename();
+        this.section = section.copy();
+        this.fields = section.headerFields();
+    }
+
+    private PartHead(PartHead inner, PartHead outer) {
+        this.index = outer.index;
+        this.offset = outer.offset + inner.offset;
+        this.name = outer.name;
+        this.plainFilename = inner.plainFilename;
+        this.filename = inner.filename;
+        this.extendedFilename = inner.extendedFilename;
+        this.section = inner.section;
+        this.fields = inner.fields;
     }
 
     /** {@return the head of this part of a nested body, with the index and the name of the outer part} */
     public PartHead within(PartHead outer) {
-        return new PartHead(
-                outer.index,
-                outer.offset + offset,
-                outer.name,
-                filename,
-                plainFilename,
-                extendedFilename,
-                section,
-                positions,
-                charset);
+        return new PartHead(this, outer);
     }
 
     /**
@@ -130,7 +120,7 @@ public final class PartHead {
 
     /** {@return the {@code Content-Type} as the client sent it, or null} */
     public @Nullable String contentType() {
-        return value(Keyword.CONTENT_TYPE);
+        return fields.value(section, Keyword.CONTENT_TYPE);
     }
 
     /** {@return the {@code Content-Type} without its parameters, in lower case, or null if there is none} */
@@ -144,7 +134,7 @@ public final class PartHead {
     /** {@return the first parameter called {@code parameter} of the {@code Content-Type}, without quotes, or null} */
     public @Nullable String contentTypeParameter(String parameter) {
         String type = contentType();
-        return type == null ? null : parameter(type, parameter);
+        return type == null ? null : TypeParameters.parameter(type, parameter);
     }
 
     /**
@@ -158,7 +148,7 @@ public final class PartHead {
 
     /** {@return the {@code Content-Transfer-Encoding} as the client sent it, or null} */
     public @Nullable String transferEncoding() {
-        return value(Keyword.CONTENT_TRANSFER_ENCODING);
+        return fields.value(section, Keyword.CONTENT_TRANSFER_ENCODING);
     }
 
     /** {@return the number of bytes of the header section, including its blank line} */
@@ -170,27 +160,23 @@ public final class PartHead {
 
     /** {@return the header fields in the order in which they were sent, including duplicates; unmodifiable} */
     public List<Header> headers() {
-        Header[] headers = new Header[count()];
-        for (int field = 0; field < headers.length; field++) {
-            String name =
-                    new String(section, nameStart(field), nameEnd(field) - nameStart(field), StandardCharsets.US_ASCII);
-            headers[field] = new Header(name, text(field));
-        }
-        return List.of(headers);
+        return IntStream.range(0, fields.count())
+                .mapToObj(field -> new Header(fields.name(section, field), fields.value(section, field)))
+                .toList();
     }
 
     /** {@return the values of all fields called {@code name}, in any case, in order; unmodifiable} */
     public List<String> headers(String name) {
         Keyword keyword = new Keyword(name);
-        return IntStream.range(0, count())
-                .filter(field -> isNamed(field, keyword))
-                .mapToObj(this::text)
+        return IntStream.range(0, fields.count())
+                .filter(field -> fields.isNamed(section, field, keyword))
+                .mapToObj(field -> fields.value(section, field))
                 .toList();
     }
 
     /** {@return the value of the first field called {@code name}, in any case, or null} */
     public @Nullable String header(String name) {
-        return value(new Keyword(name));
+        return fields.value(section, new Keyword(name));
     }
 
     /**
@@ -200,129 +186,7 @@ public final class PartHead {
      * @throws IndexOutOfBoundsException if there is no such field
      */
     public byte[] rawHeader(int index) {
-        Objects.checkIndex(index, count());
-        return unfold(section, valueStart(index), valueEnd(index), NO_ORIGINS);
-    }
-
-    private int count() {
-        return positions.length / HeaderSection.SLOTS;
-    }
-
-    private int position(int field, int slot) {
-        int position = positions[field * HeaderSection.SLOTS + slot];
-        return position < 0 ? section.length + position : position;
-    }
-
-    private int nameStart(int field) {
-        return position(field, 0);
-    }
-
-    private int nameEnd(int field) {
-        return position(field, 1);
-    }
-
-    private int valueStart(int field) {
-        return Bytes.trimStart(section, nameEnd(field) + 1, position(field, 2));
-    }
-
-    private int valueEnd(int field) {
-        return Bytes.trimEnd(section, valueStart(field), position(field, 2));
-    }
-
-    private boolean isNamed(int field, Keyword name) {
-        return name.is(section, nameStart(field), nameEnd(field));
-    }
-
-    private @Nullable String value(Keyword name) {
-        for (int field = 0; field < count(); field++) {
-            if (isNamed(field, name)) {
-                return text(field);
-            }
-        }
-        return null;
-    }
-
-    private String text(int field) {
-        return text(section, valueStart(field), valueEnd(field), position(field, 3) != 0, charset);
-    }
-
-    /** {@return the value {@code array[from..to)} as text, without folds} */
-    static String text(byte[] array, int from, int to, boolean folded, Charset charset) {
-        return folded
-                ? new String(unfold(array, from, to, NO_ORIGINS), charset)
-                : new String(array, from, to - from, charset);
-    }
-
-    /**
-     * {@return a copy of {@code array[from..to)} in which each fold, with the blanks around it, is one space}
-     *
-     * @param origins empty, or as long as the range: receives the index in {@code array} of each byte of the result
-     */
-    static byte[] unfold(byte[] array, int from, int to, int[] origins) {
-        byte[] unfolded = new byte[to - from];
-        int size = 0;
-        for (int i = from; i < to; i++) {
-            byte b = array[i];
-            int origin = i;
-            if (Bytes.isLineEnd(b)) {
-                while (Bytes.isBlank(unfolded[size - 1])) { // a value starts with neither a blank nor a fold
-                    size--;
-                    origin--;
-                }
-                boolean blanksBefore = origin < i;
-                while (array[i + 1] == Bytes.LF || Bytes.isBlank(array[i + 1])) { // a value does not end with a fold
-                    i++;
-                    origin = !blanksBefore && !Bytes.isBlank(array[origin]) ? i : origin; // its first blank
-                }
-                b = ' ';
-            }
-            if (origins.length > 0) {
-                origins[size] = origin;
-            }
-            unfolded[size++] = b;
-        }
-        return size == unfolded.length ? unfolded : Arrays.copyOf(unfolded, size);
-    }
-
-    // ---- parameters of the Content-Type
-
-    /** {@return the value of the first parameter called {@code name}, without quotes, or null} */
-    static @Nullable String parameter(String contentType, String name) {
-        for (String parameter : parameters(contentType)) {
-            if (parameter.regionMatches(true, 0, name + "=", 0, name.length() + 1)) {
-                String value = parameter.substring(name.length() + 1);
-                boolean quoted = value.length() >= 2 && value.startsWith("\"") && value.endsWith("\"");
-                return quoted ? value.substring(1, value.length() - 1) : value;
-            }
-        }
-        return null;
-    }
-
-    /** {@return the text after each semicolon, without surrounding blanks} */
-    static List<String> parameters(String contentType) {
-        List<String> parameters = new ArrayList<>(2);
-        int end = contentType.indexOf(';');
-        while (end >= 0 && end < contentType.length()) {
-            int start = end + 1;
-            end = endOfParameter(contentType, start);
-            parameters.add(contentType.substring(start, end).strip());
-        }
-        return parameters;
-    }
-
-    private static int endOfParameter(String text, int from) {
-        boolean quoted = false;
-        for (int i = from; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"') {
-                quoted = !quoted;
-            } else if (c == '\\' && quoted) {
-                i++;
-            } else if (c == ';' && !quoted) {
-                return i;
-            }
-        }
-        return text.length();
+        return fields.rawValue(section, index);
     }
 
     /** {@return a builder of an exception for this part, at the start of its body; for sinks, deciders and adapters} */

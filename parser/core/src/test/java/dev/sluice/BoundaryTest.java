@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.header.Bytes;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import dev.sluice.header.TypeParameters;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -82,12 +83,12 @@ class ContentTypeParameterTest {
                 "t/p; a; charset=\"x;y\" | x;y",
             })
     void parameter_isFoundAtEveryPosition(String contentType, String value) {
-        assertEquals(value, PartHead.parameter(contentType, "charset"));
+        assertEquals(value, TypeParameters.parameter(contentType, "charset"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"t/p", "t/p;", "t/p; charset", "t/p; xcharset=a", "t/p; a=\"; charset=b", "charset=a"})
     void parameter_missing_isNull(String contentType) {
-        assertNull(PartHead.parameter(contentType, "charset"));
+        assertNull(TypeParameters.parameter(contentType, "charset"));
     }
 }

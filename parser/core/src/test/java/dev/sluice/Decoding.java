@@ -10,9 +10,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A run of a decoder over a body in chunks, with all results. */
-final class Decoding {
+public final class Decoding {
     /** A part; {@code complete} after its PART_END. */
-    record Part(
+    public record Part(
             int index,
             List<PartHead.Header> headers,
             @Nullable String name,
@@ -22,10 +22,10 @@ final class Decoding {
             String body,
             boolean complete) {}
 
-    record Failure(MultipartException.Reason reason, long offset, int part) {}
+    public record Failure(MultipartException.Reason reason, long offset, int part) {}
 
     /** Everything that must not depend on the chunks. */
-    record Result(
+    public record Result(
             List<Part> parts,
             List<ReportedDeviation> deviations,
             long size,
@@ -49,7 +49,7 @@ final class Decoding {
         return decode(body, MultipartOptions.builder().preset(preset).build(), Integer.MAX_VALUE);
     }
 
-    static Result decode(String body, MultipartOptions options, int chunkSize) {
+    public static Result decode(String body, MultipartOptions options, int chunkSize) {
         return decode(Boundary.of("x"), bytes(body), options, chunkSize);
     }
 
@@ -75,7 +75,7 @@ final class Decoding {
         }
     }
 
-    static byte[] bytes(String latin1) {
+    public static byte[] bytes(String latin1) {
         return latin1.getBytes(StandardCharsets.ISO_8859_1);
     }
 

@@ -12,6 +12,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.sluice.Decoding.Result;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.ChunkMemory;
+import dev.sluice.header.Deviations;
+import dev.sluice.header.HeaderSection;
+import dev.sluice.header.Rejection;
 import io.netty.buffer.Unpooled;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -123,8 +126,7 @@ class HeaderSectionTest {
     }
 
     private static HeaderSection section() {
-        return new HeaderSection(
-                MultipartOptions.defaults(), Boundary.of("x"), new Deviations(Preset.STANDARD, List.of()));
+        return new HeaderSection(MultipartOptions.defaults(), "x", true, new Deviations(Preset.STANDARD, List.of()));
     }
 
     private static void read(HeaderSection section, String bytes) throws Rejection {
@@ -144,9 +146,9 @@ class HeaderSectionTest {
         try (HeaderSection section = section()) {
             String lines = "a: b\r\n".repeat(10);
             read(section, lines);
-            assertEquals(60 + 60 / 8, section.steps);
+            assertEquals(60 + 60 / 8, section.steps());
             readOn(section, lines.substring(0, 20) + "\r\n");
-            assertEquals(60 + 60 / 8 + 22 + 22 / 8, section.steps, "however much came before");
+            assertEquals(60 + 60 / 8 + 22 + 22 / 8, section.steps(), "however much came before");
         }
     }
 }

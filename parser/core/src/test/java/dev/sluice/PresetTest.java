@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.header.Deviations;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -72,11 +73,11 @@ class PresetTest {
             assertEquals(EnumSet.complementOf(EnumSet.of(kind)), all(Preset.COMPATIBLE.refusing(kind)::accepts));
             assertTrue(deviations.accept(kind, -1, 1) && deviations.accept(kind, 0, 2));
         }
-        assertEquals(2 * all.size(), deviations.count);
+        assertEquals(2 * all.size(), deviations.count());
         for (Deviation kind : all) {
             assertTrue(deviations.accept(kind, -1, 3) && deviations.accept(kind, 0, 4));
         }
-        assertEquals(2 * all.size(), deviations.count);
+        assertEquals(2 * all.size(), deviations.count());
     }
 
     @Test

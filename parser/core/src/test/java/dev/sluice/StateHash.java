@@ -1,6 +1,7 @@
 package dev.sluice;
 
 import dev.sluice.MultipartDecoder.State;
+import dev.sluice.header.HeaderState;
 import java.util.Objects;
 import java.util.zip.CRC32C;
 
@@ -8,10 +9,10 @@ import java.util.zip.CRC32C;
  * A 64-bit hash of everything that influences the future of a decoder. Except for collisions, equal hashes mean equal results. Used by
  * {@link SplitProofTest}.
  */
-final class StateHash {
+public final class StateHash {
     private long value = 0xcbf29ce484222325L;
 
-    StateHash add(long number) {
+    public StateHash add(long number) {
         long mixed = (value ^ number) * 0x9E3779B97F4A7C15L;
         value = mixed ^ mixed >>> 29;
         return this;
@@ -21,7 +22,7 @@ final class StateHash {
         return add(flag ? 1 : 2);
     }
 
-    StateHash add(byte[] array, int from, int to) {
+    public StateHash add(byte[] array, int from, int to) {
         CRC32C sum = new CRC32C();
         sum.update(array, from, to - from);
         return add(to - from).add(sum.getValue());
@@ -31,7 +32,7 @@ final class StateHash {
     StateHash add(MultipartDecoder decoder) {
         State state = decoder.state;
         add(state.ordinal()).add(decoder.finished).add(decoder.partIndex).add(decoder.partSize);
-        add(decoder.deviations);
+        HeaderState.add(decoder.deviations, this);
         MultipartException failure = decoder.failure;
         if (failure != null) {
             add(failure.reason().ordinal()).add(failure.offset()).add(failure.partIndex());
@@ -48,26 +49,8 @@ final class StateHash {
         add(decoder.partAfterBareLf).add(decoder.epilogueAt).add(decoder.padding);
         add(decoder.paddingBytes, 0, Math.min(decoder.padding, decoder.paddingBytes.length));
         add(decoder.beginning, 0, (int) Math.min(decoder.offset, decoder.beginning.length));
-        add(decoder.rules.files);
-        return add(decoder.section);
-    }
-
-    private void add(Deviations deviations) {
-        for (ReportedDeviation deviation : deviations.reported) {
-            add(deviation.kind().ordinal()).add(deviation.partIndex()).add(deviation.offset());
-        }
-        add(deviations.count).add(deviations.outside).add(deviations.inside);
-        add(deviations.inside == 0 ? -1 : deviations.part);
-    }
-
-    private StateHash add(HeaderSection section) {
-        add(section.state.ordinal()).add(section.totalBefore).add(section.limit).add(section.offset);
-        add(section.endOfSection).add(section.state == HeaderSection.State.DASHES ? section.lineStart : -1);
-        int from = section.bytes.arrayOffset();
-        add(section.bytes.array(), from, from + section.scanned);
-        for (int i = 0; i < section.count * HeaderSection.SLOTS; i++) {
-            add(section.fields[i]);
-        }
+        HeaderState.add(decoder.rules, this);
+        HeaderState.add(decoder.section, this);
         return this;
     }
 

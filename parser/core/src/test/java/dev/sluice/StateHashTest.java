@@ -41,9 +41,9 @@ class StateHashTest {
             only counted: steps
             == HeaderSection
             in the hash: bytes state fields count scanned totalBefore limit endOfSection lineStart offset
-            never changes: deviations formData boundary maxFields maxSize maxTotalSize
+            never changes: deviations formData boundary maxFields maxSize maxTotalSize charset
             as partIndex of the decoder, which is in the hash: part
-            say the same as "fields" in another way: common isCommon positions
+            say the same as "fields" in another way: common isCommon shared
             only counted: steps
             == PartRules
             in the hash: files
@@ -80,7 +80,7 @@ class StateHashTest {
             == DispositionParser
             never changes: preset lenient
             of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
-            found anew in each part: bytes name extendedName nameContinuation found foundKinds pieces
+            found anew in each part: bytes name extendedName nameContinuation found foundKinds continuations
             found anew in each part: filename extendedFilename continuation unknown
             only counted: steps
             == Parameter

@@ -4,7 +4,8 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.Setting;
-import dev.sluice.transfer.TransferDecoder;
+import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.legacy.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
@@ -49,7 +50,7 @@ final class PartDestination implements AutoCloseable {
         this.memory = memory;
         this.head = head;
         this.transfer = options.multipart().decodeTransferEncodings()
-                ? TransferDecoder.of(head.transferEncoding(), this::malformed)
+                ? LegacyFormats.transferDecoder(head.transferEncoding(), this::malformed)
                 : null;
         this.charsetField = TextRules.namesCharset(head) ? new ByteArrayOutputStream() : null;
     }

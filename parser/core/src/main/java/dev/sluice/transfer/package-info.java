@@ -1,4 +1,4 @@
-/** Transfer encodings (RFC 2045 section 6) and channels, for readers and forms. Internal; not exported. */
+/** Output to channels of the application, for readers and forms. Internal; not exported. */
 @NullMarked
 package dev.sluice.transfer;
 

@@ -17,10 +17,11 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PushedForm;
+import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.legacy.TransferDecoder;
 import dev.sluice.testkit.HostileBodies;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.Soup;
-import dev.sluice.transfer.TransferDecoder;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -268,7 +269,7 @@ class DifferentialsTest {
 
     /** Decodes base64, and counts reads of its bytes and allocations. */
     private static void assertLookedAtOnce(byte[] encoded, int chunkSize) throws IOException {
-        TransferDecoder decoder = TransferDecoder.of("base64", IOException::new);
+        TransferDecoder decoder = LegacyFormats.transferDecoder("base64", IOException::new);
         byte[] decoded = new byte[TransferDecoder.maxDecoded(chunkSize)];
         long looks = 0;
         long allocated = 0;

@@ -1,13 +1,12 @@
-package dev.sluice;
+package dev.sluice.header;
 
 /** Character classes of the grammars. */
-final class Bytes {
-    static final byte CR = '\r';
-    static final byte LF = '\n';
+public final class Bytes {
+    public static final byte CR = '\r';
+    public static final byte LF = '\n';
 
     private static final byte TOKEN = 1;
     private static final byte BOUNDARY = 2;
-    private static final byte ATTRIBUTE = 8;
 
     private static final byte[] CLASSES = classes();
 
@@ -18,7 +17,6 @@ final class Bytes {
         String letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         mark(classes, letters + "!#$%&'*+-.^_`|~", TOKEN); // RFC 9110 section 5.6.2
         mark(classes, letters + "'()+_,-./:=? ", BOUNDARY); // RFC 2046 section 5.1.1
-        mark(classes, letters + "!#$&+-.^_`|~", ATTRIBUTE); // RFC 8187 section 3.2.1
         return classes;
     }
 
@@ -33,21 +31,16 @@ final class Bytes {
         return (CLASSES[b & 0xFF] & TOKEN) != 0;
     }
 
-    /** {@return whether {@code b} may occur unescaped in an RFC 8187 extended value} */
-    static boolean isAttribute(byte b) {
-        return (CLASSES[b & 0xFF] & ATTRIBUTE) != 0;
-    }
-
-    static boolean isToken(char c) {
+    public static boolean isToken(char c) {
         return c < 128 && isToken((byte) c);
     }
 
     /** {@return whether {@code c} is one of RFC 2046's {@code bchars}} */
-    static boolean isBoundary(char c) {
+    public static boolean isBoundary(char c) {
         return c < 128 && (CLASSES[c] & BOUNDARY) != 0;
     }
 
-    static boolean isBlank(byte b) {
+    public static boolean isBlank(byte b) {
         return b == ' ' || b == '\t';
     }
 
@@ -83,17 +76,12 @@ final class Bytes {
         return end;
     }
 
-    static boolean isBlank(char c) {
+    public static boolean isBlank(char c) {
         return c == ' ' || c == '\t';
     }
 
-    /** {@return the value of two hexadecimal digits, or less than 0} */
-    static int hex(byte high, byte low) {
-        return Character.digit(high, 16) << 4 | Character.digit(low, 16);
-    }
-
     /** {@return {@code b} for a message: as a character if it is printable, otherwise in hexadecimal} */
-    static String show(byte b) {
+    public static String show(byte b) {
         return b > ' ' && b < 0x7F ? "'" + (char) b + "'" : String.format("0x%02X", b & 0xFF);
     }
 }

@@ -1,4 +1,4 @@
-package dev.sluice;
+package dev.sluice.header;
 
 import dev.sluice.buffer.Text;
 

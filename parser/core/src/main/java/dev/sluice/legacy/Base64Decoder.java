@@ -1,4 +1,4 @@
-package dev.sluice.transfer;
+package dev.sluice.legacy;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;

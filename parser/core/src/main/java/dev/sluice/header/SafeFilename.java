@@ -1,11 +1,11 @@
-package dev.sluice;
+package dev.sluice.header;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
 /** A conversion of file names chosen by clients to base names that are safe to show and to store. */
-final class SafeFilename {
+public final class SafeFilename {
     private static final int MAX_BYTES = 255;
 
     /** Device names of Windows, reserved in any case and with any extension. COM and LPT with a digit are reserved too. */
@@ -23,7 +23,7 @@ final class SafeFilename {
      * characters that Windows reserves, without blanks and dots at both ends, and with at most 255 bytes of UTF-8; empty if no visible
      * character remains}
      */
-    static String of(String filename) {
+    public static String of(String filename) {
         int start = filename.length();
         while (start > 0 && SEPARATORS.indexOf(filename.charAt(start - 1)) < 0) {
             start--;
@@ -58,7 +58,8 @@ final class SafeFilename {
         };
     }
 
-    static boolean isKept(int c) {
+    /** {@return whether {@code c} is a visible character or a blank} */
+    public static boolean isKept(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,
                     Character.FORMAT,

@@ -1,17 +1,14 @@
-package dev.sluice;
+package dev.sluice.legacy;
 
 import dev.sluice.buffer.Text;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Locale;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** A decoder of extended parameter values: RFC 8187 ({@code UTF-8''a%20b}) and the continuations of RFC 2231 section 3. */
+/** A decoder of extended parameter values such as {@code UTF-8''a%20b} (RFC 8187). */
 final class ExtendedValue {
     private ExtendedValue() {}
 
@@ -31,7 +28,7 @@ final class ExtendedValue {
                 : new String(raw, charset);
     }
 
-    private static @Nullable Charset charset(byte[] bytes, int from, int to) {
+    static @Nullable Charset charset(byte[] bytes, int from, int to) {
         return charset(new String(bytes, from, quote(bytes, from, to) - from, StandardCharsets.US_ASCII));
     }
 
@@ -45,7 +42,7 @@ final class ExtendedValue {
     }
 
     /** {@return the index after the second single quote, or -1} */
-    private static int afterLanguage(byte[] bytes, int from, int to) {
+    static int afterLanguage(byte[] bytes, int from, int to) {
         int second = quote(bytes, quote(bytes, from, to) + 1, to);
         return second < to ? second + 1 : -1;
     }
@@ -58,8 +55,12 @@ final class ExtendedValue {
         return i;
     }
 
-    private static byte @Nullable [] percentDecode(byte[] bytes, int from, int to) {
-        return unescape('%', bytes, from, to, b -> Bytes.isAttribute((byte) b));
+    static byte @Nullable [] percentDecode(byte[] bytes, int from, int to) {
+        return unescape('%', bytes, from, to, ExtendedValue::isAttribute);
+    }
+
+    private static boolean isAttribute(int b) {
+        return b > 0 && (Character.isLetterOrDigit(b) || "!#$&+-.^_`|~".indexOf(b) >= 0); // RFC 8187 section 3.2.1
     }
 
     /**
@@ -71,7 +72,7 @@ final class ExtendedValue {
         for (int i = from; i < to; i++) {
             int value = literal.test(bytes[i]) ? bytes[i] : -1;
             if (bytes[i] == escape) {
-                value = i + 2 < to ? Bytes.hex(bytes[i + 1], bytes[i + 2]) : -1;
+                value = i + 2 < to ? hex(bytes[i + 1], bytes[i + 2]) : -1;
                 i += 2;
             }
             if (value < 0) {
@@ -82,41 +83,8 @@ final class ExtendedValue {
         return decoded.toByteArray();
     }
 
-    /** One of several continuations that form a value. Its number is -1 if it has a leading zero or more than three digits. */
-    record Piece(int number, boolean extended, byte[] value) {
-        /** {@return the piece whose number is {@code bytes[from..to)}; a {@code *} after the number means that the piece is extended} */
-        static Piece of(byte[] bytes, int from, int to, byte[] value) {
-            boolean extended = bytes[to - 1] == '*';
-            int length = (extended ? to - 1 : to) - from;
-            boolean malformed = length > 3 || length > 1 && bytes[from] == '0';
-            String digits = malformed ? "-1" : new String(bytes, from, length, StandardCharsets.US_ASCII);
-            return new Piece(Integer.parseInt(digits), extended, value);
-        }
-    }
-
-    /** {@return the text; null if a number is missing, malformed or duplicate, or a piece cannot be decoded} */
-    static @Nullable String join(List<Piece> pieces, Charset headerCharset) {
-        List<Piece> sorted = new ArrayList<>(pieces);
-        sorted.sort(Comparator.comparingInt(Piece::number));
-        Charset charset = null;
-        ByteArrayOutputStream joined = new ByteArrayOutputStream();
-        for (int i = 0; i < sorted.size(); i++) {
-            Piece piece = sorted.get(i);
-            byte[] raw = piece.value;
-            int start = 0;
-            if (piece.extended && i == 0) {
-                charset = charset(raw, 0, raw.length);
-                start = afterLanguage(raw, 0, raw.length);
-            }
-            if (piece.extended) {
-                raw = charset != null && start >= 0 ? percentDecode(raw, start, raw.length) : null;
-            }
-            if (piece.number != i || raw == null) {
-                return null;
-            }
-            joined.writeBytes(raw);
-        }
-        byte[] raw = joined.toByteArray();
-        return pieces.isEmpty() ? null : charset == null ? new String(raw, headerCharset) : text(raw, charset);
+    /** {@return the value of two hexadecimal digits, or less than 0} */
+    static int hex(int high, int low) {
+        return Character.digit(high, 16) << 4 | Character.digit(low, 16);
     }
 }

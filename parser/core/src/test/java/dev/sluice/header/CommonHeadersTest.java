@@ -1,10 +1,13 @@
-package dev.sluice;
+package dev.sluice.header;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.Decoding;
 import dev.sluice.Decoding.Result;
+import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
 import dev.sluice.testkit.ProofSize;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -1,5 +1,7 @@
-package dev.sluice;
+package dev.sluice.header;
 
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import org.jspecify.annotations.Nullable;
 
@@ -7,21 +9,21 @@ import org.jspecify.annotations.Nullable;
  * An internal exception: the body is rejected. {@link MultipartDecoder#next()} converts it to a {@link MultipartException} with the part
  * and the setting. It has no stack trace because it never leaves the decoder.
  */
-final class Rejection extends Exception {
+public final class Rejection extends Exception {
     private static final long serialVersionUID = 1L;
 
-    final Reason reason;
+    public final Reason reason;
 
     /** The offset of the offending byte in the body; if thrown by {@link DispositionParser}, its index in the array. */
-    final long offset;
+    public final long offset;
 
     /** The message; empty if the message of the reason is sufficient. */
-    final String detail;
+    public final String detail;
 
     /** The offending byte, for the message. */
-    final @Nullable String seen;
+    public final @Nullable String seen;
 
-    Rejection(Reason reason, long offset, String detail, @Nullable String seen) {
+    public Rejection(Reason reason, long offset, String detail, @Nullable String seen) {
         super(detail, null, false, false);
         this.reason = reason;
         this.offset = offset;
@@ -29,7 +31,7 @@ final class Rejection extends Exception {
         this.seen = seen;
     }
 
-    Rejection(Reason reason, long offset, String detail) {
+    public Rejection(Reason reason, long offset, String detail) {
         this(reason, offset, detail, null);
     }
 }

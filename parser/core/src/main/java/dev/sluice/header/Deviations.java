@@ -1,5 +1,8 @@
-package dev.sluice;
+package dev.sluice.header;
 
+import dev.sluice.Deviation;
+import dev.sluice.Preset;
+import dev.sluice.ReportedDeviation;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -7,7 +10,7 @@ import java.util.List;
  * The accepted deviations of one body that the preset reports. Each kind is reported once per part. The number of deviations is not
  * limited, the list is.
  */
-final class Deviations {
+public final class Deviations {
     private static final int MAX_REPORTED = 100;
 
     private final Preset preset;
@@ -22,14 +25,14 @@ final class Deviations {
 
     int part = -1;
 
-    Deviations(Preset preset, List<ReportedDeviation> ofContentType) {
+    public Deviations(Preset preset, List<ReportedDeviation> ofContentType) {
         this.preset = preset;
         this.reported.addAll(ofContentType);
         this.count = ofContentType.size();
     }
 
     /** {@return whether the deviation is accepted} Reports it if the preset says so. */
-    boolean accept(Deviation kind, int partIndex, long offset) {
+    public boolean accept(Deviation kind, int partIndex, long offset) {
         if (preset.reports(kind) && isNew(kind, partIndex)) {
             count++;
             if (reported.size() < MAX_REPORTED) {
@@ -40,7 +43,7 @@ final class Deviations {
     }
 
     /** Reports the deviation if it is accepted, and rejects the body otherwise. */
-    void require(Deviation kind, int partIndex, long offset, String detail) throws Rejection {
+    public void require(Deviation kind, int partIndex, long offset, String detail) throws Rejection {
         if (!accept(kind, partIndex, offset)) {
             throw new Rejection(kind.reason(), offset, detail);
         }
@@ -58,7 +61,13 @@ final class Deviations {
         return (seen & bit) == 0;
     }
 
-    List<ReportedDeviation> list() {
+    /** {@return a copy of the reported deviations, at most 100} */
+    public List<ReportedDeviation> list() {
         return List.copyOf(reported);
+    }
+
+    /** {@return the number of reported deviations, including those that are not listed} */
+    public long count() {
+        return count;
     }
 }

@@ -1,5 +1,7 @@
-package dev.sluice;
+package dev.sluice.header;
 
+import dev.sluice.Deviation;
+import dev.sluice.MultipartOptions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -9,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The name and the file name of a part, chosen from the parameters of its {@code Content-Disposition}: plain, extended (RFC 8187), in
  * continuations (RFC 2231) or in encoded words (RFC 2047). {@link PartRules} decides whether the deviations found here are acceptable.
  */
-final class PartNames {
+public final class PartNames {
     static final Comparator<FoundDeviation> BY_POSITION = Comparator.comparingInt(FoundDeviation::position);
 
     /**
@@ -94,7 +96,7 @@ final class PartNames {
         } else if (hasFilename) {
             otherFilename = words(disposition.filename);
         } else if (disposition.continuation.isPresent() && options.joinContinuations()) {
-            otherFilename = ExtendedValue.join(disposition.pieces, options.headerCharset());
+            otherFilename = disposition.joined(options.headerCharset());
         } else if (disposition.extendedFilename.isPresent()
                 && options.preset().accepts(Deviation.UNREADABLE_FILENAME)) {
             otherFilename = disposition.extendedFilename.text(options.headerCharset());
@@ -141,14 +143,12 @@ final class PartNames {
     }
 
     /** {@return the name as far as it was read before an error; null if it was not read} */
-    @Nullable
-    String knownName() {
+    public @Nullable String knownName() {
         return otherName != null || !disposition.name.isPresent() ? otherName : plainName();
     }
 
     /** {@return the name; null outside of form-data if there is none} */
-    @Nullable
-    String name() {
+    public @Nullable String name() {
         return otherName != null || !hasName ? otherName : plainName();
     }
 
@@ -156,26 +156,25 @@ final class PartNames {
         return escapes(disposition.name.text(options.headerCharset()));
     }
 
-    @Nullable
-    String filename() {
+    /** {@return the file name; null if there is none} */
+    public @Nullable String filename() {
         return otherFilename != null ? otherFilename : plainFilename();
     }
 
     /** {@return the file name of a part whose plain file name is {@code plain}; null if there is none} */
-    @Nullable
-    String filename(@Nullable String plain) {
+    public @Nullable String filename(@Nullable String plain) {
         return otherFilename != null ? otherFilename : plain;
     }
 
-    @Nullable
-    String plainFilename() {
+    /** {@return the {@code filename} parameter; null if there is none} */
+    public @Nullable String plainFilename() {
         return hasFilename && disposition.filename.isPresent()
                 ? escapes(disposition.filename.text(options.headerCharset()))
                 : null;
     }
 
-    @Nullable
-    String extendedFilename() {
+    /** {@return the decoded {@code filename*} parameter; null if there is none or it cannot be decoded} */
+    public @Nullable String extendedFilename() {
         return extendedFilename;
     }
 

@@ -1,4 +1,4 @@
-package dev.sluice;
+package dev.sluice.legacy;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -26,7 +26,7 @@ final class EncodedWords {
             decoded.append(word);
             at = end + 2;
             int afterBlanks = at;
-            while (afterBlanks < text.length() && Bytes.isBlank(text.charAt(afterBlanks))) {
+            while (afterBlanks < text.length() && " \t".indexOf(text.charAt(afterBlanks)) >= 0) {
                 afterBlanks++;
             }
             if (afterBlanks == at && at < text.length() || afterBlanks > at && afterBlanks == text.length()) {

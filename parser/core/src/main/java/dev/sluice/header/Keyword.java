@@ -1,13 +1,13 @@
-package dev.sluice;
+package dev.sluice.header;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** A case-insensitive word of the grammar (RFC 9110 sections 5.1 and 5.6.6). Comparing it in its common spelling is faster. */
-final class Keyword {
+public final class Keyword {
     static final Keyword CONTENT_DISPOSITION = new Keyword("Content-Disposition");
-    static final Keyword CONTENT_TYPE = new Keyword("Content-Type");
-    static final Keyword CONTENT_TRANSFER_ENCODING = new Keyword("Content-Transfer-Encoding");
+    public static final Keyword CONTENT_TYPE = new Keyword("Content-Type");
+    public static final Keyword CONTENT_TRANSFER_ENCODING = new Keyword("Content-Transfer-Encoding");
     static final Keyword CONTENT_LENGTH = new Keyword("Content-Length");
     static final Keyword FORM_DATA = new Keyword("form-data");
     static final Keyword NAME = new Keyword("name");
@@ -19,7 +19,7 @@ final class Keyword {
 
     private final byte[] spelling;
 
-    Keyword(String spelling) {
+    public Keyword(String spelling) {
         this.spelling = spelling.getBytes(StandardCharsets.US_ASCII);
     }
 

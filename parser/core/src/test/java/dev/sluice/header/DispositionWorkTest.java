@@ -1,8 +1,10 @@
-package dev.sluice;
+package dev.sluice.header;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.Decoding;
+import dev.sluice.Preset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +77,9 @@ class DispositionWorkTest {
         DispositionParser parser = new DispositionParser(hostile.preset);
         if (isParsed(parser, value)) {
             long before = parser.steps();
-            ExtendedValue.join(parser.pieces, StandardCharsets.UTF_8);
+            if (parser.continuation.isPresent()) {
+                parser.joined(StandardCharsets.UTF_8);
+            }
             if (parser.filename.isPresent()) {
                 parser.filename.text(StandardCharsets.UTF_8);
             }

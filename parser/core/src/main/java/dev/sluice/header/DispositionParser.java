@@ -1,8 +1,12 @@
-package dev.sluice;
+package dev.sluice.header;
 
 import static java.util.Map.entry;
 
+import dev.sluice.Deviation;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.Preset;
+import dev.sluice.legacy.Continuations;
+import dev.sluice.legacy.LegacyFormats;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -77,8 +81,8 @@ final class DispositionParser {
     /** The first of the continuations {@code filename*0}, {@code filename*1}, ... */
     final Parameter continuation = new Parameter();
 
-    /** The continuations {@code filename*0}, {@code filename*1}, ... in the order in which they were sent. */
-    final List<ExtendedValue.Piece> pieces = new ArrayList<>(0);
+    /** The continuations {@code filename*0}, {@code filename*1}, ...; null if there are none. */
+    private @Nullable Continuations continuations;
 
     /** The names of unknown parameters, in lower case. */
     private Set<String> unknown = new HashSet<>(0);
@@ -107,7 +111,7 @@ final class DispositionParser {
         bytes = array;
         at = from;
         end = to;
-        pieces.clear();
+        continuations = null;
         if (!unknown.isEmpty()) {
             unknown = new HashSet<>(0); // clear() takes as long as the largest header section needed
         }
@@ -143,6 +147,12 @@ final class DispositionParser {
         bytes = array;
         name.set(common.nameStart, common.nameStart, common.nameEnd, false);
         filename.set(common.filenameStart, common.filenameStart, common.filenameEnd, false);
+    }
+
+    /** {@return the joined continuations of the file name; null if they cannot be joined} */
+    @Nullable
+    String joined(Charset charset) {
+        return Objects.requireNonNull(continuations).join(charset);
     }
 
     private void parameter() throws Rejection {
@@ -189,8 +199,8 @@ final class DispositionParser {
             run();
         }
         if (known == continuation) {
-            byte[] value = raw(valueStart, valueEnd, escaped);
-            pieces.add(ExtendedValue.Piece.of(bytes, start + "filename*".length(), afterName, value));
+            continuations = continuations == null ? new Continuations() : continuations;
+            continuations.add(bytes, start + "filename*".length(), afterName, raw(valueStart, valueEnd, escaped));
         }
         if (known != null && !known.isPresent()) {
             known.set(start, valueStart, valueEnd, escaped);
@@ -430,13 +440,13 @@ final class DispositionParser {
         /** {@return the decoded value (RFC 8187); null if it is missing or malformed, or its charset is unknown} */
         @Nullable
         String decoded() {
-            return isPresent() ? ExtendedValue.decode(bytes, from, to) : null;
+            return isPresent() ? LegacyFormats.extendedValue(bytes, from, to) : null;
         }
 
         /** {@return the decoded value if it consists of RFC 2047 encoded words; null otherwise} */
         @Nullable
         String words(Charset charset) {
-            return isPresent() && from < to && bytes[from] == '=' ? EncodedWords.in(text(charset)) : null;
+            return isPresent() && from < to && bytes[from] == '=' ? LegacyFormats.encodedWords(text(charset)) : null;
         }
 
         /** {@return whether the value has the form of an RFC 2047 encoded word} */

@@ -1,10 +1,13 @@
-package dev.sluice;
+package dev.sluice.header;
 
+import dev.sluice.Deviation;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
 import dev.sluice.buffer.Accumulation;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
+import java.nio.charset.Charset;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Nearly all sections have the form of {@link CommonHeaders}. If the first block contains such a section, it is recognized as a whole,
  * with the same result.
  */
-final class HeaderSection implements AutoCloseable {
+public final class HeaderSection implements AutoCloseable {
     private static final String NOT_TOKEN = "a header name contains the byte";
     private static final int FIRST_BLOCK = 128;
     private static final int BLOCK = 512;
@@ -82,22 +85,26 @@ final class HeaderSection implements AutoCloseable {
     private int part;
     long steps;
 
-    /** The positions last returned by {@link #positions()}. */
-    private int[] positions = {};
+    private final Charset charset;
+
+    /** The fields last returned by {@link #headerFields()}. */
+    private HeaderFields shared;
 
     /** Creates a reader. It accepts control characters in the Content-Disposition of a form, which {@link PartRules} checks. */
-    HeaderSection(MultipartOptions options, Boundary boundary, Deviations deviations) {
-        this.formData = boundary.isFormData();
-        this.boundary = boundary.value();
+    public HeaderSection(MultipartOptions options, String boundary, boolean formData, Deviations deviations) {
+        this.formData = formData;
+        this.boundary = boundary;
         this.deviations = deviations;
         this.maxFields = options.maxHeadersPerPart();
         this.maxSize = options.maxHeaderBytesPerPart();
         this.maxTotalSize = options.maxHeaderBytes();
         this.bytes = new Accumulation(options.allocator(), 256);
+        this.charset = options.headerCharset();
+        this.shared = new HeaderFields(new int[0], charset);
     }
 
     /** Begins the next section, whose first byte is at {@code offset} in the body. */
-    void begin(int partIndex, long offset) {
+    public void begin(int partIndex, long offset) {
         part = partIndex;
         totalBefore += scanned;
         bytes.truncate(0);
@@ -114,7 +121,7 @@ final class HeaderSection implements AutoCloseable {
      *
      * @return the index after the last byte that belongs to the section; less than {@code to} only if {@link #isComplete()}
      */
-    int read(ChunkMemory chunk, int from, int to) throws Rejection {
+    public int read(ChunkMemory chunk, int from, int to) throws Rejection {
         int at = from;
         while (at < to && state != State.COMPLETE) {
             int room = limit - scanned;
@@ -337,7 +344,8 @@ final class HeaderSection implements AutoCloseable {
         return (count - 1) * SLOTS;
     }
 
-    boolean isComplete() {
+    /** {@return whether the blank line has been read} */
+    public boolean isComplete() {
         return state == State.COMPLETE;
     }
 
@@ -377,24 +385,20 @@ final class HeaderSection implements AutoCloseable {
         return Bytes.trimEnd(bytes.array(), valueStart(field), bytes.arrayOffset() + fields[field * SLOTS + 2]);
     }
 
-    /**
-     * {@return the positions of all fields for {@link PartHead}, not to be modified} They have the slots of {@link #fields}, but all
-     * positions except the name of the first field are relative to the end of the section, and therefore negative. Most sections of a
-     * body then have equal positions, whatever the length of their names and file names, and share one array.
-     */
-    int[] positions() {
-        int[] shared = positions;
+    /** {@return the positions of all fields in {@link #copy()}; most sections of a body share one object} */
+    public HeaderFields headerFields() {
+        int[] positions = shared.positions;
         int length = count * SLOTS;
-        boolean same = shared.length == length;
+        boolean same = positions.length == length;
         for (int slot = 0; same && slot < length; slot++) {
-            same = shared[slot] == relative(slot);
+            same = positions[slot] == relative(slot);
         }
         if (!same) {
-            shared = new int[length];
+            positions = new int[length];
             for (int slot = 0; slot < length; slot++) {
-                shared[slot] = relative(slot);
+                positions[slot] = relative(slot);
             }
-            positions = shared;
+            shared = new HeaderFields(positions, charset);
         }
         return shared;
     }
@@ -404,13 +408,17 @@ final class HeaderSection implements AutoCloseable {
         return isAbsolute ? fields[slot] : fields[slot] - scanned;
     }
 
+    public long steps() {
+        return steps;
+    }
+
     /** {@return the bytes of the section; borrowed} */
-    ByteBuf slice() {
+    public ByteBuf slice() {
         return bytes.slice(scanned);
     }
 
     /** {@return a copy of the bytes of the section} */
-    byte[] copy() {
+    public byte[] copy() {
         return Arrays.copyOfRange(bytes.array(), bytes.arrayOffset(), bytes.arrayOffset() + scanned);
     }
 

@@ -1,4 +1,4 @@
-package dev.sluice.transfer;
+package dev.sluice.legacy;
 
 import io.netty.buffer.ByteBuf;
 
@@ -52,7 +52,7 @@ final class QuotedPrintableDecoder implements TransferDecoder {
         if (high == '\r' && b == '\n') {
             return;
         }
-        int value = Character.digit(high, 16) << 4 | Character.digit(b, 16);
+        int value = ExtendedValue.hex(high, b);
         if (value >= 0) {
             to[size++] = (byte) value;
         } else {

@@ -1,6 +1,9 @@
-package dev.sluice;
+package dev.sluice.header;
 
+import dev.sluice.Deviation;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
 import dev.sluice.buffer.Text;
 import java.nio.charset.Charset;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One instance serves all parts of a body. Fields with an index of a header field are {@link #ABSENT} if the part has no such field.
  */
-final class PartRules {
+public final class PartRules {
     private static final int ABSENT = -1;
     private static final String CHARSET = "charset";
 
@@ -47,12 +50,11 @@ final class PartRules {
     /** For each byte of an unfolded Content-Disposition, its index in the section; empty if the field is not folded. */
     private int[] origins = new int[0];
 
-    /** The {@code Content-Length} of the part; -1 if it has none, more than one, or one that is not a number. */
-    long contentLength;
+    private long contentLength;
 
     long files;
 
-    PartRules(MultipartOptions options, boolean formData, HeaderSection section, Deviations deviations) {
+    public PartRules(MultipartOptions options, boolean formData, HeaderSection section, Deviations deviations) {
         this.options = options;
         this.formData = formData;
         Preset preset = options.preset();
@@ -62,7 +64,8 @@ final class PartRules {
         this.deviations = deviations;
     }
 
-    void check(int partIndex) throws Rejection {
+    /** Checks the complete section of a part. */
+    public void check(int partIndex) throws Rejection {
         part = partIndex;
         dispositionField = typeField = encodingField = lengthField = secondLengthField = ABSENT;
         names.clear();
@@ -208,7 +211,7 @@ final class PartRules {
             return;
         }
         origins = new int[to - from + 1];
-        byte[] unfolded = PartHead.unfold(section.array(), from, to, origins);
+        byte[] unfolded = HeaderFields.unfold(section.array(), from, to, origins);
         origins[unfolded.length] = to;
         disposition.parse(unfolded, 0, unfolded.length);
     }
@@ -245,7 +248,7 @@ final class PartRules {
         if (isAmbiguous(type)) {
             require(Deviation.AMBIGUOUS_CHARSET, start, "the Content-Type of a part has more than one charset");
         }
-        String charset = names.hasFilename ? null : PartHead.parameter(type, CHARSET);
+        String charset = names.hasFilename ? null : TypeParameters.parameter(type, CHARSET);
         if (charset == null) {
             return;
         }
@@ -260,7 +263,7 @@ final class PartRules {
     /** {@return whether some readers find another charset in {@code contentType} than the first {@code charset=}} */
     private static boolean isAmbiguous(String contentType) {
         int plain = 0;
-        for (String parameter : PartHead.parameters(contentType)) {
+        for (String parameter : TypeParameters.parameters(contentType)) {
             if (parameter.regionMatches(true, 0, CHARSET, 0, CHARSET.length())) {
                 String rest = parameter.substring(CHARSET.length());
                 if (rest.startsWith("*")
@@ -319,28 +322,27 @@ final class PartRules {
         return new Rejection(reason, section.offsetOf(index), "");
     }
 
-    /** {@return the head of the part, whose body starts at {@code offset}} */
-    PartHead head(long offset) {
-        String plain = names.plainFilename();
-        return new PartHead(
-                part,
-                offset,
-                names.name(),
-                names.filename(plain),
-                plain,
-                names.extendedFilename(),
-                section.copy(),
-                section.positions(),
-                options.headerCharset());
+    public long steps() {
+        return disposition.steps();
     }
 
-    @Nullable
-    String contentType() {
+    /** {@return name and file name of the part} */
+    public PartNames names() {
+        return names;
+    }
+
+    /** {@return the {@code Content-Length} of the part; -1 if it has none, more than one, or one that is not a number} */
+    public long contentLength() {
+        return contentLength;
+    }
+
+    /** {@return the {@code Content-Type} of the part, or null} */
+    public @Nullable String contentType() {
         if (typeField == ABSENT) {
             return null;
         }
         int from = section.valueStart(typeField);
         int to = section.valueEnd(typeField);
-        return PartHead.text(section.array(), from, to, section.isFolded(typeField), options.headerCharset());
+        return HeaderFields.text(section.array(), from, to, section.isFolded(typeField), options.headerCharset());
     }
 }
