@@ -26,19 +26,18 @@ final class DecodedBody {
     /**
      * Decodes a body.
      *
-     * @param body the whole body or its beginning; <em>transferred</em>
-     * @param ends whether the body ends there
+     * @param body the whole body; <em>transferred</em>
      */
-    DecodedBody(Boundary boundary, MultipartOptions options, ByteBuf body, boolean ends) {
+    DecodedBody(Boundary boundary, MultipartOptions options, ByteBuf body) {
         try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options)) {
             decoder.feed(body);
-            decode(decoder, ends);
+            decode(decoder);
         } catch (MultipartException e) {
             failure = e;
         }
     }
 
-    private void decode(MultipartDecoder decoder, boolean ends) throws MultipartException {
+    private void decode(MultipartDecoder decoder) throws MultipartException {
         Bytes content = new Bytes(64);
         long charge = 0;
         for (boolean finished = false; ; ) {
@@ -56,9 +55,6 @@ final class DecodedBody {
                             charge,
                             content.toByteArray()));
                 case NEED_INPUT -> {
-                    if (!ends) {
-                        return;
-                    }
                     if (finished) {
                         throw new AssertionError("the decoder needs input after the end");
                     }

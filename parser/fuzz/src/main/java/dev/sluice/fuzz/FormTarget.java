@@ -51,7 +51,7 @@ public final class FormTarget {
         this.setup = Setup.of(in);
         this.source = setup.source();
         this.random = setup.cuts();
-        this.budget = faultPlan.budget(0);
+        this.budget = faultPlan.budget();
         this.options = faultPlan
                 .options(FormOptions.builder(spool, budget, FaultPlan.common(setup, ALLOCATOR)))
                 .build();
@@ -75,8 +75,7 @@ public final class FormTarget {
     }
 
     private void run() throws IOException {
-        DecodedBody decoded =
-                new DecodedBody(setup.boundary(), options.multipart(), source.slice(0, source.size()), true);
+        DecodedBody decoded = new DecodedBody(setup.boundary(), options.multipart(), source.slice(0, source.size()));
         faultPlan.begin();
         try (PushedForm assembler = PushedForm.create(setup.boundary(), options, source.size())) {
             if (feed(assembler)) {
