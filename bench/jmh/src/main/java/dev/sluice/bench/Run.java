@@ -12,10 +12,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,15 +86,6 @@ record Run(
         Map<String, Row> byKey = new LinkedHashMap<>();
         rows.forEach(row -> byKey.put(row.key(), row));
         return byKey;
-    }
-
-    Stream<Row> pick(String query) {
-        return rows.stream().filter(row -> row.matches(query));
-    }
-
-    /** Returns the first matching row that has a figure and whose result is not wrong. */
-    Optional<Row> find(String query) {
-        return pick(query).filter(row -> row.score() != null && !row.wrong()).findFirst();
     }
 
     /** Returns a line with the CPU, JVM, command, date and duration of the run. */

@@ -12,8 +12,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.Comparison.Verdict;
 import dev.sluice.bench.peer.Provenance;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,13 +22,11 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ReportTest {
-    private static final Path PROJECT = Path.of(System.getProperty("sluice.rootDir"));
+class RunTest {
     private static final String RANDOM = " scenario=random-16m chunk=8192 memory=heap";
     private static final String HOSTILE = " scenario=all-cr chunk=8192 memory=heap";
 
@@ -93,33 +89,7 @@ class ReportTest {
         return run("peers", rows);
     }
 
-    // ---- recorded runs and generated files
-
-    @Test
-    void generatedFiles_matchRecordedRuns() throws IOException {
-        Map<Path, String> made = Report.of(PROJECT);
-        for (Map.Entry<Path, String> file : made.entrySet()) {
-            String found = Files.readString(file.getKey()).replace("\r\n", "\n");
-            assertEquals(file.getValue(), found, () -> file.getKey() + " is out of date; run the command report");
-        }
-    }
-
-    @Test
-    void figuresInText_occurInResults() throws IOException {
-        String results = Files.readString(PROJECT.resolve("bench/RESULTS.md"));
-        Pattern figure = Pattern.compile("([0-9][0-9,.]*[0-9]) (?:us|ns|MiB/s|ms/MiB|records)\\b");
-        String learned = Files.readString(PROJECT.resolve("bench/LEARNED.md"));
-        List<String> found =
-                figure.matcher(learned).results().map(each -> each.group(1)).toList();
-        assertTrue(found.size() > 30, found::toString);
-        for (String each : found) {
-            assertTrue(
-                    Pattern.compile("[| ]" + Pattern.quote(each) + "[ |]")
-                            .matcher(results)
-                            .find(),
-                    each);
-        }
-    }
+    // ---- recorded runs
 
     @Test
     void run_isReadAsWritten() {
@@ -287,37 +257,7 @@ class ReportTest {
                 claims(recorded, now).subList(0, 5));
     }
 
-    // ---- losses
-
-    @Test
-    void losses_compareEveryApiWithEveryCorrectParser() {
-        String text = Losses.of(Map.of(
-                "peers",
-                run(
-                        main("sluice-push", 3000, 30),
-                        main("sluice-pull", 2050, 10),
-                        main("jetty", 2000, 20),
-                        main("okhttp", 2900, 0),
-                        main("chunks-only", 1, 0),
-                        row("adversarial peer=sluice-push" + HOSTILE, 10, 0),
-                        row("adversarial peer=jetty" + HOSTILE, 5.0, 0.0, "finds 0 parts of 1")),
-                "server",
-                run(
-                        row("endtoend way=throughput connections=1 scenario=form server=sluice", 1000, 300),
-                        row("endtoend way=throughput connections=1 scenario=form server=netty42-loop", 1100, 1),
-                        row("endtoend way=throughput connections=1 scenario=form server=discard", 9000, 1))));
-        assertTrue(
-                text.contains(
-                        "The runs peers, server have 5 such pairs. The other parser is more than 5 % faster in 2:"),
-                text);
-        String push =
-                "| peers | main, random-16m, chunks of 8192, heap | Sluice, push | Jetty 12.1 | 1.50 ± 2 % | yes |";
-        assertTrue(text.contains(push), text);
-        assertTrue(
-                text.contains("content to a worker | Netty 4.2, content dropped on the event loop | 1.10 ± 30 % | no"));
-    }
-
-    // ---- tables and the chart
+    // ---- tables
 
     @Test
     void tables_omitRowsWithLargeErrors() {
@@ -327,20 +267,5 @@ class ReportTest {
         assertFalse(text.contains("| Sluice, push, heap |"), text);
         assertTrue(text.contains("| Jetty 12.1, heap | 8,000 ± 30 % |"), text);
         assertFalse(Tables.of(run(main("jetty", 2000, 600))).contains("omitted"));
-    }
-
-    @Test
-    void chart_barsAreProportionalAndFastestIsFirst() {
-        Row wrong = row("main peer=okhttp" + RANDOM, 1.0, 0.0, "finds 0 parts of 1");
-        Run peers = run(main("jetty", 40, 0), main("sluice-push", 10, 0), wrong);
-        Row paranoid = row("levels peer=netty42-kept scenario=netty-high memory=pooled-each level=PARANOID", 1000, 0);
-        String svg = Chart.ofReadme(peers, run(paranoid));
-        List<String> widths = Pattern.compile("class=\"(own|other)\" x=\"300\" y=\"\\d+\" width=\"([\\d.]+)\"")
-                .matcher(svg)
-                .results()
-                .map(found -> found.group(1) + " " + found.group(2))
-                .toList();
-        assertEquals(List.of("own 142.5", "other 570.0", "other 570.0"), widths, svg);
-        assertFalse(svg.contains("OkHttp"), svg);
     }
 }
