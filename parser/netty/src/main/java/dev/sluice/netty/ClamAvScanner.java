@@ -1,0 +1,317 @@
+package dev.sluice.netty;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sinks that have their content scanned by ClamAV before it becomes visible. The content goes to {@code clamd} while it arrives (the command
+ * {@code INSTREAM} of its protocol), and no thread waits.
+ *
+ * {@snippet file="dev/sluice/netty/ClamAvScannerTest.java" region="scan"}
+ *
+ * <p>A part is complete only after {@code clamd} has reported that it is clean. Until then the form cannot end, so no part of it is visible.
+ * <ul>
+ *   <li>If {@code clamd} finds a signature, the form fails with {@link Reason#PART_REFUSED} (422).
+ *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link Reason#PART_TOO_LARGE} (413).
+ *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link Reason#SINK_STALLED} (503), and the
+ *       cause is the original exception. {@link Builder#acceptUnscanned} accepts such a part, and parts that are too large, instead.
+ * </ul>
+ *
+ * <p>{@code clamd} ends connections on which it receives nothing for {@code ReadTimeout} (120 s by default), and the form fails. A {@linkplain
+ * dev.sluice.form.FormOptions#minBytesPerSecond() minimum rate} rejects slow clients before that. A scan that takes longer than {@link
+ * dev.sluice.form.FormOptions#maxSinkWait()} fails the form as well.
+ *
+ * <p>The connection is neither encrypted nor authenticated, like the protocol. Immutable and thread-safe.
+ */
+public final class ClamAvScanner {
+    private static final byte[] COMMAND = "zINSTREAM\0".getBytes(StandardCharsets.US_ASCII);
+    private static final int MAX_REPLY_BYTES = 1024;
+
+    private final Bootstrap transport;
+    private final SocketAddress address;
+    private final long timeoutNanos;
+    private final @Nullable Consumer<IOException> unscanned;
+
+    private ClamAvScanner(Builder builder) {
+        this.transport = builder.transport;
+        this.address = builder.address;
+        this.timeoutNanos = builder.timeoutNanos;
+        this.unscanned = builder.unscanned;
+    }
+
+    /**
+     * {@return a builder of a scanner that connects to {@code address}}
+     *
+     * @param transport a bootstrap with a group and a channel type that fits the address (a TCP address, or the path of a Unix domain
+     *     socket), copied by this call. The caller closes the group
+     */
+    public static Builder builder(Bootstrap transport, SocketAddress address) {
+        return new Builder(transport, address);
+    }
+
+    /**
+     * {@return a sink that writes to {@code target} and has the content scanned} Connects immediately.
+     *
+     * @param target <em>transferred</em>
+     * @throws RejectedExecutionException if the group of the bootstrap is shut down
+     */
+    public PartSink scan(PartSink target) {
+        Objects.requireNonNull(target, "target");
+        return PartSink.tee(new Scan(), target);
+    }
+
+    /** A builder of scanners. Not thread-safe. */
+    public static final class Builder {
+        private final Bootstrap transport;
+        private final SocketAddress address;
+        private long timeoutNanos = TimeUnit.SECONDS.toNanos(20);
+        private @Nullable Consumer<IOException> unscanned;
+
+        private Builder(Bootstrap transport, SocketAddress address) {
+            this.transport = transport.clone();
+            this.address = Objects.requireNonNull(address, "address");
+        }
+
+        /**
+         * Sets the maximum time for connecting, for writing one chunk, and for the verdict after the last one; 20 s by default.
+         *
+         * @return this builder
+         * @throws IllegalArgumentException if {@code time} is not positive
+         */
+        public Builder timeout(Duration time) {
+            if (time.isNegative() || time.isZero()) {
+                throw new IllegalArgumentException("timeout is " + time + ", must be positive");
+            }
+            this.timeoutNanos = time.toNanos();
+            return this;
+        }
+
+        /**
+         * Accepts parts that {@code clamd} could not scan. By default they fail the form.
+         *
+         * @param listener called for each such part with the reason, on an event loop; it must not block
+         * @return this builder
+         */
+        public Builder acceptUnscanned(Consumer<IOException> listener) {
+            this.unscanned = Objects.requireNonNull(listener, "listener");
+            return this;
+        }
+
+        /** {@return the scanner} */
+        public ClamAvScanner build() {
+            return new ClamAvScanner(this);
+        }
+    }
+
+    /** The scan of one part. It has its own connection. Its state is confined to the event loop, unless noted. */
+    private final class Scan extends ChannelInboundHandlerAdapter implements PartSink {
+        private final ChannelFuture connection;
+        private final EventLoop loop;
+        private final StringBuilder reply = new StringBuilder();
+        /** The readiness that the caller waits for. */
+        private @Nullable Readiness waiting;
+
+        private @Nullable Future<?> timer;
+        private boolean isWhole;
+        private boolean isAccepted;
+        private @Nullable IOException failure;
+        private boolean isStarted; // used by the caller
+        private boolean isCompleted; // used by the caller
+        private volatile boolean isClosed;
+
+        Scan() {
+            loop = transport.config().group().next();
+            connection = transport
+                    .clone(loop)
+                    .option(
+                            ChannelOption.AUTO_CLOSE,
+                            false) // after a failed write, the reply may still be there to read
+                    .handler(this)
+                    .connect(address);
+        }
+
+        // ---- the caller
+
+        @Override
+        public Readiness write(ByteBuf data) {
+            checkWritable();
+            return send(data.readableBytes(), data.retainedSlice());
+        }
+
+        @Override
+        public Readiness complete() {
+            checkWritable();
+            isCompleted = true;
+            return send(0, Unpooled.EMPTY_BUFFER);
+        }
+
+        private void checkWritable() {
+            if (isCompleted || isClosed) {
+                throw new IllegalStateException(
+                        "the sink is " + (isClosed ? "closed" : "complete") + ": use a new one for each part");
+            }
+        }
+
+        /** Sends a chunk: its size, as four bytes, and its content. A chunk of 0 bytes is the last one. */
+        private Readiness send(int size, ByteBuf content) {
+            ByteBuf start = Unpooled.buffer(COMMAND.length + Integer.BYTES);
+            if (!isStarted) {
+                isStarted = true;
+                start.writeBytes(COMMAND);
+            }
+            ByteBuf chunk = Unpooled.wrappedBuffer(start.writeInt(size), content);
+            Readiness ready = Readiness.pending();
+            try {
+                loop.execute(() -> send(chunk, size == 0, ready));
+            } catch (RejectedExecutionException e) { // the group is shut down
+                chunk.release();
+                throw e;
+            }
+            return ready;
+        }
+
+        @Override
+        public void close() {
+            isClosed = true;
+            connection.channel().close(); // thread-safe
+        }
+
+        // ---- the event loop
+
+        private void send(ByteBuf chunk, boolean isLast, Readiness ready) {
+            waiting = ready;
+            isWhole = isLast;
+            if (failure != null || isAccepted) {
+                chunk.release();
+                settle();
+                return;
+            }
+            timer = loop.schedule(
+                    () -> unavailable(new IOException(address + " did not answer in time")),
+                    timeoutNanos,
+                    TimeUnit.NANOSECONDS);
+            connection.addListener(connected -> {
+                if (!connected.isSuccess()) {
+                    chunk.release();
+                    unavailable(connected.cause());
+                    return;
+                }
+                connection.channel().writeAndFlush(chunk).addListener(written -> {
+                    if (written.isSuccess() && !isLast) { // otherwise a reply or the end of the connection follows
+                        settle();
+                    }
+                });
+            });
+        }
+
+        private void settle() {
+            if (timer != null) {
+                timer.cancel(false);
+            }
+            if (waiting != null && failure == null) {
+                waiting.ready();
+            } else if (waiting != null) {
+                waiting.fail(failure);
+            }
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ByteBuf received = (ByteBuf) message;
+            try {
+                reply.append(received.toString(StandardCharsets.ISO_8859_1));
+            } finally {
+                received.release();
+            }
+            int end = reply.indexOf("\0");
+            if (end >= 0) {
+                judge(reply.substring(0, end));
+            } else if (reply.length() > MAX_REPLY_BYTES) {
+                unavailable(new IOException("the reply of " + address + " is too long"));
+            }
+        }
+
+        /** Handles a reply, which is {@code stream: OK}, {@code stream: <signature> FOUND} or {@code <message> ERROR}. */
+        private void judge(String verdict) {
+            if (verdict.endsWith(" FOUND")) {
+                end(MultipartException.because(Reason.PART_REFUSED)
+                        .saying("malware was found in the part")
+                        .httpStatus(422)
+                        .seen(verdict.substring(verdict.indexOf(' ') + 1, verdict.length() - " FOUND".length()))
+                        .build());
+            } else if (verdict.equals("stream: OK") && isWhole) {
+                isAccepted = true;
+                end(null);
+            } else if (verdict.contains("size limit exceeded") && unscanned == null) {
+                end(MultipartException.because(Reason.PART_TOO_LARGE)
+                        .saying("the part is larger than the virus scanner accepts")
+                        .ownLimit(-1)
+                        .build());
+            } else {
+                unavailable(new IOException(address + " replied: " + verdict));
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            unavailable(new IOException(address + " closed the connection without a verdict: \""
+                    + reply.toString().strip() + '"'));
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            unavailable(cause);
+        }
+
+        private void unavailable(Throwable cause) {
+            if (failure != null || isAccepted) {
+                return;
+            }
+            if (isClosed) {
+                settle();
+                return;
+            }
+            IOException reason = cause instanceof IOException known ? known : new IOException(cause);
+            if (unscanned == null) {
+                end(MultipartException.because(Reason.SINK_STALLED)
+                        .saying("the part could not be scanned for malware")
+                        .ownLimit(-1)
+                        .cause(reason)
+                        .build());
+                return;
+            }
+            isAccepted = true;
+            try {
+                unscanned.accept(reason);
+            } finally {
+                end(null);
+            }
+        }
+
+        private void end(@Nullable IOException outcome) {
+            failure = outcome;
+            connection.channel().close();
+            settle();
+        }
+    }
+}
