@@ -26,18 +26,19 @@ final class DecodedBody {
     /**
      * Decodes a body.
      *
-     * @param body the whole body; <em>transferred</em>
+     * @param body the whole body or its beginning; <em>transferred</em>
+     * @param ends whether the body ends there
      */
-    DecodedBody(Boundary boundary, MultipartOptions options, ByteBuf body) {
+    DecodedBody(Boundary boundary, MultipartOptions options, ByteBuf body, boolean ends) {
         try (MultipartDecoder decoder = MultipartDecoder.create(boundary, options)) {
             decoder.feed(body);
-            decode(decoder);
+            decode(decoder, ends);
         } catch (MultipartException e) {
             failure = e;
         }
     }
 
-    private void decode(MultipartDecoder decoder) throws MultipartException {
+    private void decode(MultipartDecoder decoder, boolean ends) throws MultipartException {
         Bytes content = new Bytes(64);
         long charge = 0;
         for (boolean finished = false; ; ) {
@@ -55,6 +56,9 @@ final class DecodedBody {
                             charge,
                             content.toByteArray()));
                 case NEED_INPUT -> {
+                    if (!ends) {
+                        return;
+                    }
                     if (finished) {
                         throw new AssertionError("the decoder needs input after the end");
                     }

@@ -77,6 +77,10 @@ final class Disk {
         files.noFaults();
     }
 
+    boolean hasFailed() {
+        return files.hasFailed();
+    }
+
     /** Deletes all targets. {@return their contents by name} */
     Map<String, byte[]> takeTargets() throws IOException {
         Map<String, byte[]> taken = new TreeMap<>();

@@ -25,6 +25,9 @@ import java.util.Map;
 final class FaultPlan {
     static final int HEAD = 6;
 
+    /** Byte 5 for an application without a bug that rejects nothing. */
+    static final byte SOUND_APPLICATION = 64;
+
     private static final int LARGEST_FIELD = 24;
     private static final int DECIDED = 5;
     private static final int MEMORY = 1;
@@ -62,16 +65,36 @@ final class FaultPlan {
         return application;
     }
 
-    /** {@return the budget of the process} */
-    MemoryBudget budget() {
-        return MemoryBudget.of(sizes >> 6 == 3 ? 9 << 10 : 1 << 20, 0, 0);
+    boolean hasSmallBudget() {
+        return sizes >> 6 == 3;
+    }
+
+    /**
+     * {@return the budget of the process, with extra bytes for other uses than parts}
+     *
+     * @param extra the extra bytes
+     */
+    MemoryBudget budget(int extra) {
+        return MemoryBudget.of((hasSmallBudget() ? 9 << 10 : 1 << 20) + extra, 0, 0);
+    }
+
+    boolean hasSmallMemory() {
+        return (sizes >> 4 & 3) == 3;
     }
 
     /** {@return the complete options of the form} */
     FormOptions.Builder options(FormOptions.Builder builder) {
         return builder.spillThreshold((sizes & 15) * 4L)
-                .maxInMemoryBytes((sizes >> 4 & 3) == 3 ? 1400 : 1 << 20)
+                .maxInMemoryBytes(hasSmallMemory() ? 1400 : 1 << 20)
                 .decider(this::decide);
+    }
+
+    /** {@return the same options for a form in unlimited memory, with sinks that work} */
+    FormOptions calmOptions(Setup setup, ByteBufAllocator allocator) {
+        return FormOptions.inMemory(MemoryBudget.unlimited(), common(setup, allocator))
+                .maxInMemoryBytes(1 << 24)
+                .decider(this::decideCalmly)
+                .build();
     }
 
     /** {@return the options common to all forms} */
@@ -106,6 +129,11 @@ final class FaultPlan {
         };
     }
 
+    private PartDecision decideCalmly(PartHead part) {
+        int kind = kindOf(part.index());
+        return kind == FILE || kind == SINK ? PartDecision.to(PartSink.discard()) : decide(part);
+    }
+
     /** {@return whether the form keeps the part} */
     boolean isKept(int part) {
         int kind = kindOf(part);
@@ -120,6 +148,16 @@ final class FaultPlan {
     /** {@return whether the application may throw} */
     boolean hasBug() {
         return application == 255 || application < 16;
+    }
+
+    /** {@return whether a part may fail in its sink without a fault of the disk} */
+    boolean hasFailingSink(Preset preset) {
+        boolean fails = false;
+        for (int part = 0; part < DECIDED; part++) {
+            // Nested parts have the index of the outer part, and therefore the same target.
+            fails |= kindOf(part) == SINK || kindOf(part) == FILE && preset == Preset.COMPATIBLE;
+        }
+        return fails;
     }
 
     private static String target(int part) {

@@ -51,7 +51,7 @@ public final class FormTarget {
         this.setup = Setup.of(in);
         this.source = setup.source();
         this.random = setup.cuts();
-        this.budget = faultPlan.budget();
+        this.budget = faultPlan.budget(0);
         this.options = faultPlan
                 .options(FormOptions.builder(spool, budget, FaultPlan.common(setup, ALLOCATOR)))
                 .build();
@@ -75,7 +75,8 @@ public final class FormTarget {
     }
 
     private void run() throws IOException {
-        DecodedBody decoded = new DecodedBody(setup.boundary(), options.multipart(), source.slice(0, source.size()));
+        DecodedBody decoded =
+                new DecodedBody(setup.boundary(), options.multipart(), source.slice(0, source.size()), true);
         faultPlan.begin();
         try (PushedForm assembler = PushedForm.create(setup.boundary(), options, source.size())) {
             if (feed(assembler)) {

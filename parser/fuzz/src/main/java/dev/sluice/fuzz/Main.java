@@ -30,7 +30,7 @@ public final class Main implements Callable<Integer> {
             defaultValue = "all",
             paramLabel = "TARGET",
             description =
-                    "partition, round-trip, reference, invariant, form or header; 'every' for all in one process, 'all' for one after the other")
+                    "partition, round-trip, reference, invariant, form, header or filter; 'every' for all in one process, 'all' for one after the other")
     private String target = "all";
 
     @Parameters(

@@ -30,7 +30,7 @@ final class Seeds {
             case ROUND_TRIP -> random();
             case HEADER -> each(this::headers);
             case EVERY -> some();
-            case PARTITION, REFERENCE, INVARIANT, FORM -> each(this::body);
+            case PARTITION, REFERENCE, INVARIANT, FORM, FILTER -> each(this::body);
         }
     }
 
@@ -110,14 +110,24 @@ final class Seeds {
     }
 
     private void add(String name, int flags, SplittableRandom choice, byte[] body) {
-        int before = target == Target.FORM ? FormTarget.HEAD : 0;
+        byte[] seed = withHead(flags, choice, body);
+        add(name, seed);
+        if (target == Target.FILTER) {
+            add(name + ".calm", FilterTarget.calmed(seed));
+        }
+    }
+
+    private byte[] withHead(int flags, SplittableRandom choice, byte[] body) {
+        int before = target == Target.FORM ? FormTarget.HEAD : target == Target.FILTER ? FilterTarget.HEAD : 0;
         Bytes seed = new Bytes(before + Setup.HEAD + body.length);
         for (int i = 0; i < before; i++) {
             seed.add((byte) choice.nextInt(256));
         }
         seed.add((byte) flags).add((byte) choice.nextInt(16)).add((byte) choice.nextInt(256));
-        seed.add((byte) choice.nextInt(256)).add((byte) choice.nextInt(256)).add(body);
-        add(name, seed.toByteArray());
+        return seed.add((byte) choice.nextInt(256))
+                .add((byte) choice.nextInt(256))
+                .add(body)
+                .toByteArray();
     }
 
     private static byte[] replaced(byte[] body, byte[] from, byte[] to) {

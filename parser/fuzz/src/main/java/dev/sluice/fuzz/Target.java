@@ -19,8 +19,10 @@ enum Target {
     FORM(512, List.of(), FormTarget::fuzzerTestOneInput),
     /** Content-Type and Content-Disposition. */
     HEADER(256, List.of("dev.sluice.testkit.Reference*"), HeaderTarget::fuzzerTestOneInput),
+    /** Requests through the servlet filter. */
+    FILTER(512, List.of("dev.sluice.servlet.*"), FilterTarget::fuzzerTestOneInput),
     /** All of the others, chosen by the first byte, for a short run. */
-    EVERY(512, List.of("dev.sluice.testkit.Reference*"), EveryTarget::fuzzerTestOneInput);
+    EVERY(512, List.of("dev.sluice.testkit.Reference*", "dev.sluice.servlet.*"), EveryTarget::fuzzerTestOneInput);
 
     /** Runs one input. */
     @FunctionalInterface
@@ -44,7 +46,7 @@ enum Target {
 
     /** {@return all targets except {@link #EVERY}} */
     static List<Target> single() {
-        return List.of(PARTITION, ROUND_TRIP, REFERENCE, INVARIANT, FORM, HEADER);
+        return List.of(PARTITION, ROUND_TRIP, REFERENCE, INVARIANT, FORM, HEADER, FILTER);
     }
 
     /** {@return the maximum size of an input in bytes} */
