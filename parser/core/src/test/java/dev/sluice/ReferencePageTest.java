@@ -1,15 +1,12 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -26,26 +23,6 @@ class ReferencePageTest {
             Files.writeString(PAGE, page);
         }
         assertEquals(page, Files.readString(PAGE).replace("\r\n", "\n"));
-    }
-
-    @Test
-    void javadocOfLimits_statesDefaults() throws IOException {
-        String source = Files.readString(Path.of("src/main/java/dev/sluice/BodySettings.java"));
-        List<Setting> limits = Stream.of(Setting.values())
-                .filter(setting -> setting.scope() == Setting.Scope.BODY)
-                .filter(setting -> setting.kind() == Setting.Kind.BYTES || setting.kind() == Setting.Kind.COUNT)
-                .toList();
-        assertEquals(10, limits.size());
-        for (Setting limit : limits) {
-            Matcher method = Pattern.compile(
-                            "/\\*\\*((?:(?!\\*/).)*)\\*/\\s*public B " + limit.key() + "\\(", Pattern.DOTALL)
-                    .matcher(source);
-            assertTrue(method.find(), limit.key());
-            String says = method.group(1).replaceAll("\\s+\\*?\\s*", " ");
-            for (long value : List.of(limit.decoderDefault(), limit.formDefault())) {
-                assertTrue(says.contains(shown(limit, value)), says);
-            }
-        }
     }
 
     private static String page() {

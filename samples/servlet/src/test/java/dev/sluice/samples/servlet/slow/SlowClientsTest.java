@@ -68,8 +68,7 @@ class SlowClientsTest {
     void slowClients_areClosed_whileOthersAreServed() throws Exception {
         LargeUpload upload = new LargeUpload();
         int count = clients();
-        try (ServerProcess server =
-                UploadHost.start(UploadHost.Kind.SAMPLE, directory, "-Xmx256m", "-XX:+ExitOnOutOfMemoryError")) {
+        try (ServerProcess server = UploadHost.start(directory, "-Xmx256m", "-XX:+ExitOnOutOfMemoryError")) {
             upload.post(server.port(), "/async"); // warms up
             upload.post(server.port(), "/parts");
             double usual = upload.post(server.port(), "/async");
@@ -89,7 +88,7 @@ class SlowClientsTest {
                 double[] meanwhile = normal.join();
                 assertTrue(stillOpen > count / 2, "the uploads did not complete meanwhile: " + slow);
 
-                slow.drive("all connections are closed", UploadHost.SAMPLE_GRACE.plus(CLOSING), () -> slow.open() == 0);
+                slow.drive("all connections are closed", UploadHost.GRACE.plus(CLOSING), () -> slow.open() == 0);
                 assertClosedForBeingSlow(slow);
                 Vitals after = server.await(
                         "nothing is left",
@@ -121,7 +120,7 @@ class SlowClientsTest {
         assertTrue(statuses.getOrDefault(408, 0L) > count / 2, statuses::toString);
         for (SlowClients.Client client : slow.all()) {
             Duration life = client.life();
-            assertTrue(life.compareTo(UploadHost.SAMPLE_GRACE) > 0, () -> "closed within its grace: " + life);
+            assertTrue(life.compareTo(UploadHost.GRACE) > 0, () -> "closed within its grace: " + life);
         }
     }
 

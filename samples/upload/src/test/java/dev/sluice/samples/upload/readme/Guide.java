@@ -17,6 +17,7 @@ import dev.sluice.s3.S3Sinks;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +50,24 @@ final class Guide {
         }
         // @end
     }
+
+    record Receipt(String title, int files, long bytes) {}
+
+    // @start region="migration"
+    Receipt receive(InputStream body, String contentType, Path store) throws IOException {
+        try (MultipartForm form = forms.read(body, contentType)) {
+            String title = Objects.requireNonNullElse(form.text("title"), "");
+            int files = 0;
+            long bytes = 0;
+            for (FormPart file : form.files()) {
+                file.moveTo(store.resolve(UUID.randomUUID().toString()));
+                bytes += file.size();
+                files++;
+            }
+            return new Receipt(title, files, bytes);
+        }
+    }
+    // @end
 
     static PartDecider onlyPdf() {
         // @start region="decider"

@@ -135,6 +135,19 @@ class GuideTest {
     }
 
     @Test
+    void migratedEndpoint_movesFiles() throws IOException {
+        try (Forms forms = Forms.open()) {
+            TestForm form = new TestForm()
+                    .field("title", "Sea")
+                    .file("photo", "a.jpg", new byte[5])
+                    .file("other", "", new byte[0]);
+            assertEquals(
+                    new Guide.Receipt("Sea", 1, 5),
+                    new Guide(forms, directory).receive(body(form), TestForm.CONTENT_TYPE, directory));
+        }
+    }
+
+    @Test
     void severalFilesOfAnInput_areAllStored() throws Exception {
         TestForm two = new TestForm()
                 .field("title", "Sea")

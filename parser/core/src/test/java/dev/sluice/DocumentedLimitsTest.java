@@ -1,140 +1,36 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** The tests, commands, properties, profiles and pages that are named in VERIFY and related pages exist. */
-class VerifyPageTest {
+/** The limits in SECURITY and the README are those of the library. */
+class DocumentedLimitsTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
-    private static final String VERIFY = ".github/VERIFY.md";
     private static final String SECURITY = ".github/SECURITY.md";
     private static final int DECODER = 2;
     private static final int FORMS = 3;
     private static final int FILTER = 4;
 
-    private static Stream<String> found(String pattern, String text) {
-        return Pattern.compile(pattern).matcher(text).results().map(result -> result.group(1));
-    }
-
-    private static void assertNone(Stream<String> wrong) {
-        assertEquals(List.of(), wrong.toList());
-    }
-
     private static String page(String page) throws IOException {
         return Files.readString(ROOT.resolve(page));
     }
 
-    /** Sources of tests, with the names of their packages and without. */
-    private static List<Path> testSources() throws IOException {
-        List<Path> sources = new ArrayList<>();
-        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-                String name = directory.getFileName() == null
-                        ? ""
-                        : directory.getFileName().toString();
-                return name.equals("target") || name.equals(".git")
-                        ? FileVisitResult.SKIP_SUBTREE
-                        : FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().replace('\\', '/').contains("/src/test/java/")
-                        && file.toString().endsWith(".java")) {
-                    sources.add(file);
-                }
-                return FileVisitResult.CONTINUE;
-            }
-        });
-        return sources;
-    }
-
-    @Test
-    void everyTestThatIsNamedExists() throws IOException {
-        Set<String> names = new TreeSet<>();
-        for (Path source : testSources()) {
-            String path = source.toString().replace('\\', '/');
-            String name = path.substring(path.lastIndexOf("/java/") + 6, path.length() - 5)
-                    .replace('/', '.');
-            names.add(name);
-            names.add(name.substring(name.lastIndexOf('.') + 1));
-        }
-        List<String> named = found("`([\\w.]*\\w+Test)\\b", page(VERIFY)).toList();
-        assertTrue(named.size() > 40, "tests named: " + named.size());
-        assertNone(named.stream().filter(name -> !names.contains(name)));
-    }
-
-    @Test
-    void everyCommandThatIsNamedExistsAndCanBeRun() throws IOException {
-        List<String> scripts = found("[`( ](\\.ci/[\\w-]+)(?![\\w.-])", page(VERIFY))
-                .distinct()
-                .toList();
-        assertTrue(
-                scripts.containsAll(List.of(".ci/run", ".ci/fuzz", ".ci/reproducible", ".ci/dependencies")),
-                scripts.toString());
-        for (String script : scripts) {
-            assertTrue(Files.isExecutable(ROOT.resolve(script)), script);
-            assertTrue(page(script).startsWith("#!/usr/bin/env bash\n"), script);
-        }
-    }
-
-    @Test
-    void everyPropertyAndProfileThatIsNamedIsRead() throws IOException {
-        StringBuilder tests = new StringBuilder();
-        for (Path source : testSources()) {
-            tests.append(Files.readString(source));
-        }
-        List<String> properties =
-                found("-D(sluice\\.[\\w.]+\\w)", page(VERIFY)).distinct().toList();
-        assertFalse(properties.isEmpty());
-        assertNone(properties.stream().filter(p -> tests.indexOf('"' + p + '"') < 0));
-        String pom = page("pom.xml");
-        assertNone(found(" -P(\\w+)", page(VERIFY)).filter(profile -> !pom.contains("<id>" + profile + "</id>")));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {VERIFY, SECURITY, ".github/CONTRIBUTING.md"})
-    void everyLinkLeadsSomewhere(String page) throws IOException {
-        Path directory = ROOT.resolve(page).getParent();
-        List<String> links = Pattern.compile("\\]\\(([^)#]+)[)#]")
-                .matcher(page(page))
-                .results()
-                .map((MatchResult result) -> result.group(1))
-                .filter(link -> !link.contains("://"))
-                .toList();
-        assertFalse(links.isEmpty());
-        assertNone(links.stream().filter(link -> !Files.exists(directory.resolve(link))));
-    }
-
     /** The table of limits agrees with the defaults of the library. */
     @Test
-    void theDefaultsThatAreToldAreTheDefaults(@TempDir Path directory) throws IOException {
+    void securityPage_statesDefaults(@TempDir Path directory) throws IOException {
         MultipartOptions decoder = MultipartOptions.defaults();
         assertEquals(told(decoder), asked(DECODER));
         assertEquals("unlimited", told("maxPartBytes", DECODER));
@@ -157,7 +53,7 @@ class VerifyPageTest {
 
     /** The README has the most important rows of that table, in the same words. */
     @Test
-    void theReadmeTellsTheSameLimits() throws IOException {
+    void readme_statesSameLimits() throws IOException {
         List<String> rows = page("README.md")
                 .lines()
                 .filter(line -> line.startsWith("| `max") || line.startsWith("| spool directory"))
@@ -173,7 +69,7 @@ class VerifyPageTest {
 
     /** {@code FilterParametersTest} tests the same for the filter. */
     @Test
-    void theFilterIsToldToLimitWhatFormsDo() throws IOException {
+    void filter_hasLimitsOfForms() throws IOException {
         assertEquals(asked(FORMS), asked(FILTER));
         for (String limit : List.of("maxPartBytes", "spillThreshold", "maxInMemoryBytes")) {
             assertEquals(told(limit, FORMS), told(limit, FILTER), limit);
