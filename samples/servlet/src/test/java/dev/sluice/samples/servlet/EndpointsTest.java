@@ -10,16 +10,12 @@ import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -193,55 +189,6 @@ class EndpointsTest {
             Answer chunked = Answer.on(connection.send(TestForm.chunked(endpoint, body)));
             JsonNode error = chunked.assertRefused(413, "BODY_TOO_LARGE");
             assertEquals(body.length - 1, error.get("offset").asInt());
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/parts", "/async"})
-    void memoryExhausted_isServerBusy(String endpoint) throws Exception {
-        start(config().withMemoryBytes(1000));
-        assertRefused(503, "MEMORY_FULL", post(endpoint, new TestForm().field("a", "1")));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/parts", "/async"})
-    void slowClient_isRejected(String endpoint) throws Exception {
-        start(config().with(options -> options.minRateGrace(Duration.ofSeconds(1))));
-        ScheduledExecutorService drip = Executors.newSingleThreadScheduledExecutor();
-        try (RawHttp connection = new RawHttp(server.port())) {
-            connection
-                    .send(TestForm.head(endpoint, 1_000_000))
-                    .send(new TestForm().field("a", "1").open());
-            Runnable one = () -> {
-                try {
-                    connection.send("x");
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            };
-            drip.scheduleAtFixedRate(one, 50, 50, TimeUnit.MILLISECONDS);
-            Answer answer = Answer.on(connection);
-            answer.assertRefused(408, "CLIENT_TOO_SLOW");
-            assertTrue(answer.at("/error/message").contains("minBytesPerSecond"));
-        } finally {
-            drip.shutdownNow();
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/parts", "/async"})
-    void close_duringUpload_leavesNothing(String endpoint) throws Exception {
-        start(config());
-        byte[] form = new TestForm()
-                .file("f", "x.bin", new byte[500_000])
-                .field("large", "x".repeat(100_000))
-                .open();
-        try (RawHttp connection = new RawHttp(server.port())) {
-            connection
-                    .send(TestForm.head(endpoint, "Content-Length: 10000000", "Expect: 100-continue"))
-                    .send(form);
-            assertEquals(100, connection.anyAnswer().status());
-            server.close();
         }
     }
 

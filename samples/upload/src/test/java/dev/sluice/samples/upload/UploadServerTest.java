@@ -18,8 +18,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -215,53 +213,6 @@ class UploadServerTest {
     }
 
     @Test
-    void chunkedBody_oneByteChunks_isIntact() throws Exception {
-        // Full of partial delimiters, so that the decoder holds back every byte and then returns it as data.
-        byte[] content = ("\r\r\n\n\r\n--\r\n--" + TestForm.BOUNDARY.substring(1) + "\r\n-" + TestForm.BOUNDARY)
-                .repeat(40)
-                .getBytes(StandardCharsets.US_ASCII);
-        StringBuilder request = new StringBuilder(TestForm.head("/upload", "Transfer-Encoding: chunked"));
-        for (byte b : new TestForm().field("a", "1").file("f", "f.bin", content).body()) {
-            request.append("1\r\n").append((char) (b & 0xFF)).append("\r\n");
-        }
-        byte[] bytes = request.append("0\r\n\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
-
-        assertEquals(200, send(server, bytes).status());
-        assertArrayEquals(content, stored().get("f.bin"));
-    }
-
-    @Test
-    void connection_isReused_andMayPipeline() throws Exception {
-        byte[] request = TestForm.request(
-                "/upload",
-                new TestForm().file("f", "a.txt", TestForm.noise(100, 5)).body());
-        try (RawHttp connection = new RawHttp(server.port())) {
-            assertEquals(200, connection.send(request).answer().status());
-            connection
-                    .send(request)
-                    .send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
-                    .send(request);
-            assertEquals(200, connection.answer().status());
-            assertEquals(404, connection.answer().status());
-            Answer last = Answer.on(connection);
-            assertEquals(200, last.status());
-            assertEquals("keep-alive", last.headers().get("connection"));
-        }
-        assertEquals(3, stored().size());
-    }
-
-    @Test
-    void halfClose_afterRequest_isAnswered() throws Exception {
-        byte[] body =
-                new TestForm().file("f", "a.txt", TestForm.noise(100_000, 6)).body();
-        try (RawHttp connection = new RawHttp(server.port())) {
-            connection.send(TestForm.request("/upload", body)).sendEnd();
-            assertEquals(200, connection.answer().status());
-            assertTrue(connection.isAtEnd());
-        }
-    }
-
-    @Test
     void invalidBody_isAnsweredWithReason_andLeavesNothing() throws Exception {
         JsonNode error = upload(new TestForm()
                         .file("f", "a.txt", TestForm.noise(100_000, 7))
@@ -271,15 +222,6 @@ class UploadServerTest {
         assertEquals("MALFORMED", error.get("kind").asText());
         assertEquals(1, error.get("part").asInt());
         assertTrue(error.get("offset").asLong() > 100_000);
-        assertNothingIsStored();
-    }
-
-    @Test
-    void truncatedBody_isRejectedAtItsEnd() throws Exception {
-        byte[] body = new TestForm().file("f", "a.txt", TestForm.noise(1000, 8)).open();
-        JsonNode error = post("/upload", TestForm.CONTENT_TYPE, body).assertRefused(400, "TRUNCATED");
-
-        assertEquals(body.length, error.get("offset").asLong());
         assertNothingIsStored();
     }
 
@@ -299,37 +241,6 @@ class UploadServerTest {
     }
 
     @Test
-    void announcedBodyTooLarge_isRejectedBeforeItIsSent() throws Exception {
-        String head = TestForm.head("/upload", "Content-Length: " + (MAX_BODY_BYTES + 1), "Expect: 100-continue");
-        Answer answer = send(server, head.getBytes(StandardCharsets.US_ASCII));
-
-        answer.assertRefused(413, "BODY_TOO_LARGE");
-        assertEquals("close", answer.headers().get("connection"));
-    }
-
-    @Test
-    void expect100_isContinued() throws Exception {
-        byte[] body = new TestForm().file("f", "a.txt", new byte[100]).body();
-        try (RawHttp connection = new RawHttp(server.port())) {
-            connection.send(TestForm.head("/upload", "Content-Length: " + body.length, "Expect: 100-continue"));
-            assertEquals(100, connection.anyAnswer().status());
-            assertEquals(200, connection.send(body).answer().status());
-        }
-    }
-
-    @Test
-    void bodyLimit_withoutContentLength_isExact() throws Exception {
-        byte[] good = new TestForm().file("f", "a.txt", new byte[500]).body();
-        try (UploadServer small =
-                UploadServer.start(ServerConfig.of(root.resolve("small")).withMaxBodyBytes(good.length))) {
-            assertEquals(200, send(small, TestForm.chunked("/upload", good)).status());
-            byte[] large = TestForm.chunked("/upload", Arrays.copyOf(good, good.length + 1));
-            JsonNode error = send(small, large).assertRefused(413, "BODY_TOO_LARGE");
-            assertEquals(good.length, error.get("offset").asLong());
-        }
-    }
-
-    @Test
     void invalidBody_largeRest_answerIsReceived() throws Exception {
         byte[] start = new TestForm().part("No-Disposition: x", new byte[0]).open();
         try (RawHttp connection = new RawHttp(server.port())) {
@@ -337,30 +248,6 @@ class UploadServerTest {
             Answer.on(connection).assertRefused(400, "MISSING_CONTENT_DISPOSITION");
             assertTrue(connection.isAtEnd());
         }
-    }
-
-    @Test
-    void slowClient_isRejected() throws Exception {
-        byte[] start = Arrays.copyOf(new TestForm().file("f", "a", new byte[1]).open(), 20);
-        ServerConfig config = ServerConfig.of(directory).withRateGrace(Duration.ofMillis(500));
-        try (UploadServer impatient = UploadServer.start(config);
-                RawHttp connection = new RawHttp(impatient.port())) {
-            connection.send(TestForm.head("/upload", 1000)).send(start);
-            Answer.on(connection).assertRefused(408, "CLIENT_TOO_SLOW");
-        }
-        assertNothingIsStored();
-    }
-
-    @Test
-    void halfClose_withinBody_isAnswered() throws Exception {
-        byte[] open = new TestForm().file("f", "a", new byte[1000]).open();
-        try (RawHttp connection = new RawHttp(server.port())) {
-            connection.send(TestForm.head("/upload", 10_000)).send(open).sendEnd();
-            JsonNode error = Answer.on(connection).assertRefused(400, "TRUNCATED");
-            assertEquals(open.length, error.get("offset").asLong());
-            assertTrue(connection.isAtEnd());
-        }
-        assertNothingIsStored();
     }
 
     /** Ambiguous or invalid heads, and an invalid chunk. A semicolon stands for a line end, TYPE for the header of a form. */
