@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * #CLAIMED} times the recorded one and Sluice is not slower where the record says it is faster.
  *
  * <p>{@code guard} is for busy machines and compares the smallest CPU times of an iteration. Sluice counts as slower on a body only if it is
- * slower relative to every other parser, because one parser may have been lucky, and remains so when measured again.
+ * slower relative to every other parser, because one parser may have been lucky, and only if this holds in every attempt.
  */
 final class Guard {
     private static final String PUSH = "sluice-push";
@@ -79,7 +79,7 @@ final class Guard {
             if (ratios.isEmpty()) {
                 unknown.add(name);
                 out.accept(
-                        "NOT COMPARED " + name + ": no two of its rows have times both in the record and in this run");
+                        "NOT COMPARED " + name + ": no pair of rows has times in both the record and this run");
                 return;
             }
         }

@@ -29,8 +29,8 @@ interface Served {
     }
 
     /**
-     * Measures each key once per round and returns the figures without those of the warm-up rounds. The order rotates, so that none is
-     * always the first.
+     * Measures each key once per round and returns the figures of all rounds after the warm-up. The order rotates, so that no
+     * key is always first.
      */
     static <K, F> Map<K, List<F>> inTurn(List<K> all, int warmUps, int rounds, Figure<K, F> figure) throws IOException {
         Map<K, List<F>> figures = new LinkedHashMap<>();
@@ -48,7 +48,7 @@ interface Served {
         return figures;
     }
 
-    /** Returns the ratios of figures of the same round, so that disturbances affect both alike. */
+    /** Divides each figure by the other figure of the same round. Disturbances affect both figures of a round alike. */
     static List<Double> ratios(List<Double> figures, List<Double> others) {
         return IntStream.range(0, figures.size())
                 .mapToObj(i -> figures.get(i) / others.get(i))

@@ -171,7 +171,7 @@ final class TrialRunner {
             note = Row.FAILED + cause.getClass().getSimpleName() + ": " + cause.getMessage();
         }
 
-        /** Returns the cause, or the first suppressed exception, where JMH puts exceptions of the benchmark. */
+        /** Returns the cause or, if there is none, the first suppressed exception. JMH reports exceptions of a benchmark as suppressed. */
         private static @Nullable Throwable cause(Throwable e) {
             return e.getCause() != null || e.getSuppressed().length == 0 ? e.getCause() : e.getSuppressed()[0];
         }

@@ -187,7 +187,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void threads_areOfTheMeasuredNetty() throws Exception {
+    void threads_belongToTheMeasuredNetty() throws Exception {
         ThreadFactory threads = new FastThreads(1, "test").getThreadFactory();
         assertTrue(threads.newThread(() -> {}) instanceof FastThreadLocalThread);
         System.setProperty(NettyIsland.THREADS_OF_41, "true");

@@ -16,8 +16,8 @@ import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
 
 /**
- * The auto-configuration of WebFlux applications: the readers of forms and the handler of refusals. It is applied
- * before Boot's error handling, which has different names in Boot 3 and 4.
+ * The auto-configuration of WebFlux applications. It registers the form readers and the handler for rejected forms. It
+ * is applied before Boot's error handling, which has different names in Boot 3 and 4.
  */
 @AutoConfiguration(
         beforeName = {
@@ -46,8 +46,8 @@ class SluiceWebFluxAutoConfiguration {
     }
 
     /**
-     * Has the order of Boot's handler and is registered before it. An application's handler with a lower order comes
-     * first.
+     * Registers the handler for rejected forms. It has the same order as Boot's handler, and comes first because it is
+     * registered first. An application's handler with a lower order precedes both.
      */
     @Bean
     @Order(-1)

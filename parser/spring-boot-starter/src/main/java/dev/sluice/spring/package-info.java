@@ -10,15 +10,15 @@
  * takes precedence. {@code sluice.paths[/videos/*].max-part-bytes} applies to one path, or to all paths below it. With
  * {@code sluice.enabled=false} the container reads uploads.
  *
- * <p>A refused form arrives as Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}, even
- * if a filter such as Spring Security's reads it first. If the application does not handle the exception, the answer is
- * a {@code ProblemDetail} that names the limit, or the error page of the application if the client prefers HTML. The
- * answer has the headers of Spring Security and CORS. A form that Spring Cloud Gateway forwards is not read.
+ * <p>A rejected form raises Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}, even
+ * if a filter such as Spring Security's reads it first. If the application does not handle the exception, the response
+ * is a {@code ProblemDetail} that names the limit, or the error page of the application if the client prefers HTML. The
+ * response has the headers of Spring Security and CORS. A form that Spring Cloud Gateway forwards is not read.
  *
  * <p>In WebFlux applications {@code spring.webflux.multipart.*} applies with Boot's defaults: 256 KB of a part in
  * memory, 10 KB of its header fields, and any number of parts of any size. A limit for which Boot has no property has
  * the default of Sluice: 64 MiB for a form ({@code sluice.max-body-bytes}), 100 files ({@code sluice.max-files}). A
- * refused form arrives as a {@code ResponseStatusException}. See {@link dev.sluice.webflux.SluiceWebFlux}.
+ * rejected form raises a {@code ResponseStatusException}. See {@link dev.sluice.webflux.SluiceWebFlux}.
  *
  * <p>Beans of the application replace the beans of the starter: {@link dev.sluice.form.FormOptions}, {@link
  * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, {@link dev.sluice.form.FormMetrics}, a {@code

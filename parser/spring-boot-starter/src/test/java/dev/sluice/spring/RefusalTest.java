@@ -41,7 +41,7 @@ import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
 import org.springframework.web.multipart.MultipartException;
 
-/** Tests refusals in an application that uses Spring Security and accepts requests of another origin. */
+/** Tests rejected forms in an application that uses Spring Security and allows another origin (CORS). */
 @Timeout(60)
 class RefusalTest {
     private static final String ORIGIN = "http://page.example";
@@ -293,7 +293,7 @@ class RefusalTest {
                 "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
                 "--spring.servlet.multipart.resolve-lazily=true")) {
             assertRefused(415, fromOrigin(application, "POST", "/open/forwarded", MIXED, "--B--"));
-            if (hiddenMethod) { // otherwise the controller reads the form itself, unparsed
+            if (hiddenMethod) { // otherwise nothing parses the form before the controller reads its bytes
                 assertRefused(413, fromOrigin(application, "POST", "/open/forwarded", RunningApplication.FORM, LARGE));
             }
         }
@@ -326,7 +326,7 @@ class RefusalTest {
     }
 
     @Test
-    void parameters_ofRefusedFormBeforeSecurity_comeFromQuery() throws Exception {
+    void rejectedForm_filterBeforeSecurity_readsOnlyQueryParameters() throws Exception {
         try (RunningApplication application =
                 RunningApplication.start(List.of(Application.class, ParameterReader.class))) {
             String answer;

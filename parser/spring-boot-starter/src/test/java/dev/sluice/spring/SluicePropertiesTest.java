@@ -218,7 +218,7 @@ class SluicePropertiesTest {
         "spring.webflux.multipart.max-in-memory-size, 1",
         "spring.webflux.multipart.max-in-memory-size, 3"
     })
-    void file_ofBootsThreshold_staysInMemory(String property, int megabytes) throws IOException {
+    void file_atBootThreshold_staysInMemory(String property, int megabytes) throws IOException {
         MockEnvironment environment = with(property, megabytes + "MB");
         Map<Setting, String> values = property.contains("servlet") ? settings(environment) : webFlux(environment);
         String head = "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";

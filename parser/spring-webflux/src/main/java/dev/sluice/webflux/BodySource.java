@@ -38,9 +38,9 @@ import reactor.util.context.ContextView;
 /**
  * The body of a request, as the source of a form. It requests one buffer at a time while the form's intake has demand.
  *
- * <p>If a form is refused, the failure is held back until the rest of the body that is worth discarding has been read.
- * A server may close the connection as soon as it has answered, and a client that is still sending would then not read
- * the answer.
+ * <p>If a form is rejected, the rest of the body is read and discarded, up to a limit. The failure is reported only
+ * then. A server may close the connection as soon as it has answered, and a client that is still sending would then not
+ * read the answer.
  */
 final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource, Disposable {
     private final ReactiveHttpInputMessage message;

@@ -23,7 +23,7 @@ final class Bodies {
     private final long seed;
     private final Samples samples;
     private final Map<Sample.Origin, Report.Origin> origins = new TreeMap<>();
-    private final Findings findings = new Findings(Contender.here());
+    private final Findings findings = new Findings(Contender.javaParsers());
     private final Map<String, Map<Contender, Agreement>> tolerated = new TreeMap<>();
 
     /**
@@ -104,7 +104,7 @@ final class Bodies {
                 .ifPresent(boundary -> {
                     if (strict.accepts()) {
                         Diagnosis diagnosis = new Diagnosis(sample, strict);
-                        for (Contender peer : Contender.here()) {
+                        for (Contender peer : Contender.javaParsers()) {
                             findings.add(diagnosis, peer, peer::read, peer.read(sample.whole(boundary)));
                         }
                     } else {
@@ -120,7 +120,7 @@ final class Bodies {
                         .collect(Collectors.toSet());
         if (deviations.size() == 1) {
             tolerated
-                    .computeIfAbsent(deviations.iterator().next(), kind -> Agreement.of(Contender.here()))
+                    .computeIfAbsent(deviations.iterator().next(), kind -> Agreement.of(Contender.javaParsers()))
                     .forEach((peer, counts) -> counts.add(standard, peer.read(sample.whole(boundary))));
         }
     }

@@ -77,13 +77,13 @@ enum Contender implements Named {
         return Named.of(Contender.class, id);
     }
 
-    /** Returns whether the parser reads name and file name. */
+    /** Returns whether the parser returns the name and the file name of a part. */
     boolean readsNames() {
         return this != OKHTTP && this != MIMEPULL;
     }
 
     /** Returns the Java parsers that this JVM supports. */
-    static List<Contender> here() {
+    static List<Contender> javaParsers() {
         return Arrays.stream(values())
                 .filter(each -> each.kind != null && each.kind.runsHere())
                 .toList();
@@ -99,7 +99,7 @@ enum Contender implements Named {
         return kind == null ? Mapping.between(sluice, other, this) : Difference.between(sluice, other, readsNames());
     }
 
-    /** Reads a body in its chunks. */
+    /** Reads a body, divided into chunks as given. */
     Reading read(Body body) {
         if (kind == null) {
             throw new IllegalStateException(title + " is not a Java parser");

@@ -16,7 +16,7 @@ enum Difference {
     FILENAME_ADDED("a file name where there is none"),
     FILENAME("another file name"),
     CONTENT_CUT("only the beginning of the content"),
-    CONTENT_ADDED("more after the content"),
+    CONTENT_ADDED("extra bytes after the content"),
     CONTENT("other content");
 
     final String title;

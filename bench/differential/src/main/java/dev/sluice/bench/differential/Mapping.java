@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The differences between Sluice and readers in other languages that do not count. The generated page lists them:
+ * The comparison of Sluice with readers in other languages, ignoring some differences. The generated page lists these:
  *
  * <ul>
  *   <li>File names are compared without directories.

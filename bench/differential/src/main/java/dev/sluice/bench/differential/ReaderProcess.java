@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process of a reader in another language. {@code src/main/readers/README.md} describes the protocol. Closing it ends the process.
- * Not thread-safe.
+ * The process of a reader in another language. {@link #close} ends the process. {@code src/main/readers/README.md} describes the
+ * protocol. Not thread-safe.
  */
 final class ReaderProcess implements AutoCloseable {
     private final Process process;
@@ -31,7 +31,7 @@ final class ReaderProcess implements AutoCloseable {
     /** The version of the library, or of the language if the parser is part of its standard library. */
     final String version;
 
-    /** Returns the folder created by {@code .ci/readers} from the variable {@code SLUICE_READERS}, or null. */
+    /** Returns the folder that {@code SLUICE_READERS} names, or null if {@code .ci/readers} has not filled it. */
     static @Nullable Path folder() {
         String folder = System.getenv("SLUICE_READERS");
         return folder != null && Files.exists(Path.of(folder, "installed.txt")) ? Path.of(folder) : null;
@@ -57,7 +57,7 @@ final class ReaderProcess implements AutoCloseable {
         List<Slice> chunks = body.cut(0);
         Slice whole = chunks.get(0);
         if (chunks.size() != 1) {
-            throw new IllegalArgumentException("The body must have exactly one piece");
+            throw new IllegalArgumentException("The body must have exactly one chunk");
         }
         byte[] type = body.contentType().getBytes(StandardCharsets.UTF_8);
         bodies.writeInt(type.length);

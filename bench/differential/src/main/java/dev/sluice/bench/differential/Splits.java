@@ -69,7 +69,7 @@ final class Splits {
                 (one, other) -> one.sameParts(other) && Objects.equals(one.refusal(), other.refusal());
         add("Sluice, STANDARD", Sluice.STANDARD::read, exactly, true);
         add("Sluice, STRICT", Sluice.STRICT::read, exactly, true);
-        for (Contender each : Contender.here()) {
+        for (Contender each : Contender.javaParsers()) {
             add(each.title, (boundary, body) -> each.read(body), Reading::sameOutcome, each.readsNames());
         }
     }
@@ -133,10 +133,10 @@ final class Splits {
 
     private static String title(Reading whole, Reading split, boolean names) {
         if (!whole.accepts()) {
-            return split.accepts() ? "accepted, whole refused" : "another refusal";
+            return split.accepts() ? "accepted, but the whole body is rejected" : "rejected for another reason";
         }
         if (!split.accepts()) {
-            return "refused, whole accepted";
+            return "rejected, but the whole body is accepted";
         }
         return Difference.between(whole, split, names)
                 .map(difference -> difference.title)

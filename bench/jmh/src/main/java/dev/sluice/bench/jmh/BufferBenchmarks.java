@@ -57,7 +57,7 @@ public class BufferBenchmarks {
         @Param("ascii")
         public String content;
 
-        /** The size in bytes. The last letter may exceed it. */
+        /** The size in bytes. It is exceeded by one byte if the last letter has two bytes and does not fit. */
         @Param("64")
         public int size;
 
@@ -81,7 +81,7 @@ public class BufferBenchmarks {
             if (!sluice().equals(expected)
                     || !nettyToString().equals(expected)
                     || !charBuffer().equals(expected)) {
-                throw new IllegalStateException("the ways do not agree");
+                throw new IllegalStateException("the benchmarks have different results");
             }
         }
 
@@ -95,7 +95,7 @@ public class BufferBenchmarks {
             return buffer.toString(encoding);
         }
 
-        /** Decodes to a CharBuffer, whose characters the String copies. */
+        /** Decodes to a CharBuffer, and copies its characters to a String. */
         @Benchmark
         public String charBuffer() throws CharacterCodingException {
             return decoder.decode(buffer.nioBuffer()).toString();
@@ -141,7 +141,7 @@ public class BufferBenchmarks {
             fill(bytes);
             int expected = readByte();
             if (byteProcessor() != expected || bytesBefore() != expected || chunkMemory() != expected) {
-                throw new IllegalStateException("the ways do not agree");
+                throw new IllegalStateException("the benchmarks have different results");
             }
         }
 
@@ -237,7 +237,7 @@ public class BufferBenchmarks {
                 sum += b;
             }
             if (readBytes() != sum || getBytes() != sum || oncePerChunk() != sum) {
-                throw new IllegalStateException("the ways do not agree");
+                throw new IllegalStateException("the benchmarks have different results");
             }
         }
 

@@ -21,9 +21,9 @@ import java.util.function.ToDoubleFunction;
  * @param uploads the total number
  * @param connections concurrent connections
  * @param rounds after the warm-up, 2 or more
- * @param most the time after which no further round starts, once there are two
+ * @param timeLimit the time after which no further round starts; at least two rounds always run
  */
-record UploadSoak(long uploads, int connections, int rounds, Duration most) {
+record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit) {
     /** The rounds before the first point, in which classes are loaded, code is compiled and pools are filled. */
     private static final int WARM_UP = 4;
 
@@ -49,7 +49,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
 
     private record Sample(long uploads, Vitals vitals, long resident, long files) {}
 
-    /** {@return the result, for a server with this directory} */
+    /** {@return the result of a soak of a new server that stores uploads in the directory} */
     Result run(Path directory) throws IOException, InterruptedException {
         List<Sample> samples = new ArrayList<>();
         List<Sender> senders = new ArrayList<>();
@@ -62,7 +62,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration most) {
                     senders.add(new Sender(i, new Client(host.port()), directory));
                 }
                 for (int round = 1; round <= WARM_UP + rounds; round++) {
-                    if (round > WARM_UP + 2 && System.nanoTime() - start > most.toNanos()) {
+                    if (round > WARM_UP + 2 && System.nanoTime() - start > timeLimit.toNanos()) {
                         break;
                     }
                     long target = uploads * round / (WARM_UP + rounds);
