@@ -81,8 +81,8 @@ class ContainerMatrix {
         checks.put("`getParts`: fields and small files", () -> small("/parts"));
         checks.put("`getParts`: files in the spool", () -> spooled("/parts"));
         checks.put("`getParts`: 413 and 400", () -> refused("/parts"));
-        checks.put("`sendError` after `getParts`: the error page sees the fields", () -> errorPage("error", 409));
-        checks.put("an exception after `getParts`: the error page sees the fields", () -> errorPage("throw", 500));
+        checks.put("`sendError` after `getParts`: the error page can read the fields", () -> errorPage("error", 409));
+        checks.put("an exception after `getParts`: the error page can read the fields", () -> errorPage("throw", 500));
         checks.put("`receive`: fields and small files", () -> small("/receive"));
         checks.put("`receive`: files in the spool", () -> spooled("/receive"));
         checks.put(REFUSED, () -> refused("/receive"));
