@@ -22,7 +22,7 @@ import java.util.function.Consumer;
  * The {@code containers} command: forms in a servlet container, parsed by Sluice's filter, parsed by the container, or not parsed. The
  * three are servlets of one process and are loaded in turn, so a disturbance of the machine affects all of them.
  */
-final class Containers implements Served {
+final class Containers implements ServerBench {
     private static final List<Scenario> SCENARIOS = List.of(Scenario.FIELDS_100, Scenario.RANDOM_16M, Scenario.FORM);
     private static final List<Integer> THRESHOLDS = List.of(64 << 10, 0);
     private static final int CONNECTIONS = 8;
@@ -76,7 +76,7 @@ final class Containers implements Served {
         for (Intake intake : Intake.values()) {
             check(server, intake, body);
         }
-        Map<Intake, List<Double>> perSecond = Served.inTurn(List.of(Intake.values()), warmUps, rounds, intake -> {
+        Map<Intake, List<Double>> perSecond = ServerBench.inTurn(List.of(Intake.values()), warmUps, rounds, intake -> {
             LoadTool.Done done = LoadTool.run(body, server.port(), intake.path(), CONNECTIONS, SECONDS);
             if (done.failed() > 0 || done.requests() == 0) {
                 throw new IOException("%s, %s, %s: %s".formatted(container, intake, scenario.id(), done));
@@ -92,12 +92,12 @@ final class Containers implements Served {
                     "threshold", Integer.toString(threshold),
                     "intake", intake.id(),
                     "scenario", scenario.id());
-            Row row = Served.median("Containers.requests", params, "requests/s", figures, body);
+            Row row = ServerBench.median("Containers.requests", params, "requests/s", figures, body);
             rows.add(row);
             line.append(String.format(Locale.ROOT, " %s %,.0f", intake.id(), row.score()));
             if (intake != Intake.FILTER) {
-                List<Double> ratios = Served.ratios(figures, perSecond.get(Intake.FILTER));
-                rows.add(Served.median("Containers.time", params, "ratio", ratios, body));
+                List<Double> ratios = ServerBench.ratios(figures, perSecond.get(Intake.FILTER));
+                rows.add(ServerBench.median("Containers.time", params, "ratio", ratios, body));
             }
         });
         out.accept(line.append(" requests/s").toString());

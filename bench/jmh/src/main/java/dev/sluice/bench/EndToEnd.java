@@ -20,7 +20,7 @@ import org.openjdk.jmh.util.ListStatistics;
  * The {@code endtoend} command: an HTTP server in each {@link Variant} under load. Every variant has its own JVM. All of them run at once
  * and are loaded in turn, so a disturbance of the machine affects all of them.
  */
-final class EndToEnd implements Served {
+final class EndToEnd implements ServerBench {
     private static final int WARM_UPS = 2;
     private static final double START_SECONDS = 8;
     private static final int MAX_SECONDS = 32;
@@ -147,7 +147,7 @@ final class EndToEnd implements Served {
                     expect(sender.send(), expected(variant, body, true));
                 }
             }
-            Map<Variant, List<Round>> measured = Served.inTurn(
+            Map<Variant, List<Round>> measured = ServerBench.inTurn(
                     List.of(Variant.values()),
                     WARM_UPS,
                     rounds,
@@ -258,12 +258,12 @@ final class EndToEnd implements Served {
             return row(metric, unit, figures, rate ? Collections.max(figures) : Collections.min(figures));
         }
 
-        /** Compares with the server that drops the body. The best ratio is that of the two minima, which may be from different rounds. */
+        /** Compares with the server that drops the body. The best ratio divides the two minima, which may be from different rounds. */
         private Row ratio(String metric, Function<Round, Double> figure) {
             List<Double> mine = figures(rounds, figure);
             List<Double> theirs = figures(discard, figure);
             double best = Collections.min(mine) / Collections.min(theirs);
-            return row(metric, "ratio", Served.ratios(mine, theirs), best);
+            return row(metric, "ratio", ServerBench.ratios(mine, theirs), best);
         }
 
         private Row row(String metric, String unit, List<Double> figures, double best) {

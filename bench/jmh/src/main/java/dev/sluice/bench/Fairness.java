@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  * The {@code fairness} command: the response time of small forms on a server with one event loop, alone and while the loop receives a
  * large body over another connection. Each figure is a 99th percentile.
  */
-final class Fairness implements Served {
+final class Fairness implements ServerBench {
     private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
     private static final int WARM_UPS = 3;
     private static final int FORMS = 100;
@@ -80,9 +80,9 @@ final class Fairness implements Served {
         }
         Map<String, String> params = Map.of("server", variant.id(), "scenario", scenario.id());
         List<Row> rows = List.of(
-                Served.median("Fairness.alone", params, "ms", alone, form),
-                Served.median("Fairness.during", params, "ms", during, form),
-                Served.median("Fairness.ratio", params, "ratio", Served.ratios(during, alone), form));
+                ServerBench.median("Fairness.alone", params, "ms", alone, form),
+                ServerBench.median("Fairness.during", params, "ms", during, form),
+                ServerBench.median("Fairness.ratio", params, "ratio", ServerBench.ratios(during, alone), form));
         out.accept(String.format(
                 Locale.ROOT,
                 "%s: %.2f ms alone, %.2f ms during %s, ratio %.2f",

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * #CLAIMED} times the recorded one and Sluice is not slower where the record says it is faster.
  *
  * <p>{@code guard} is for busy machines and compares the smallest CPU times of an iteration. Sluice counts as slower on a body only if it is
- * slower relative to every other parser, because one parser may have been lucky, and only if this holds in every attempt.
+ * slower relative to every other parser, in every attempt. Chance may distort a single comparison.
  */
 final class Guard {
     private static final String PUSH = "sluice-push";

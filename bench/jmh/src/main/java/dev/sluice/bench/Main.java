@@ -98,11 +98,11 @@ public final class Main {
         @Option(names = "--plan")
         private boolean plan;
 
-        int run(String command, BiFunction<Boolean, Consumer<String>, Served> servers, PrintWriter console)
+        int run(String command, BiFunction<Boolean, Consumer<String>, ServerBench> servers, PrintWriter console)
                 throws Exception {
-            Served served = servers.apply(quick, console::println);
+            ServerBench served = servers.apply(quick, console::println);
             if (plan) {
-                Served.Plan planned = served.plan();
+                ServerBench.Plan planned = served.plan();
                 console.println(Trial.plan(command, planned.figures(), planned.seconds()));
                 return 0;
             }

@@ -217,7 +217,7 @@ class ConnectionTest {
         }
     }
 
-    /** Writes until it fails: the end of the input may be that of a half-closed connection. */
+    /** Writes until a write fails. Reading does not suffice: its end also occurs on a half-closed connection. */
     private static void assertDisconnected(Socket socket) {
         assertThrows(IOException.class, () -> {
             for (int i = 0; i < 1000; i++) {

@@ -204,7 +204,7 @@ class MultipartHandlerTest {
         return request.uri().equals("/upload") ? upload : null;
     }
 
-    /** {@return a receiver without options of its own, for forms that are rejected} */
+    /** {@return a receiver that does not change the options, for forms that are rejected} */
     private FormReceiver plain(HttpRequest request) {
         return request.uri().equals("/upload")
                 ? (form, trailers) -> CompletableFuture.failedStage(new AssertionError("a form was received"))

@@ -19,8 +19,8 @@ import org.springframework.web.util.WebUtils;
 
 /**
  * The servlet filter of the starter, a {@link SluiceFilter} with two additions. Requests that already have their parts,
- * such as those of MockMvc, pass it unchanged. A request that {@link SluiceFilter} refuses before the filter chain
- * still enters the chain, with a {@link DeferredRefusal}, so that its answer has the headers that the other filters
+ * such as requests of MockMvc, pass it unchanged. A request that {@link SluiceFilter} rejects before the filter chain
+ * still enters the chain, with a {@link DeferredRefusal}, so that its response has the headers that the other filters
  * set.
  */
 final class BootFilter implements Filter {

@@ -15,7 +15,7 @@ public record PresetRules(String name, Set<String> silent, Set<String> reported)
     /** The names of the three presets. */
     public static final List<String> NAMES = List.of("STANDARD", "STRICT", "COMPATIBLE");
 
-    /** All deviations that the decoder can report; those of the form API are not included. */
+    /** All deviations that the decoder can report; deviations of the form API are not included. */
     public static final List<String> DEVIATIONS = List.of(
             "BOUNDARY_CHARACTERS",
             "LONG_BOUNDARY",

@@ -37,7 +37,7 @@ class PolicyRowsTest {
         for (int number = 1; number <= 46; number++) {
             String start = "row " + number + (number == 45 ? "?" : ":");
             assertEquals(
-                    number != 45, // that of the charset of a text, which is for forms
+                    number != 45, // row 45 is about the charset of text, and applies to forms only
                     rows.stream().anyMatch(row -> row.title().startsWith(start)),
                     start);
         }

@@ -35,7 +35,7 @@ final class Samples {
         return new SplittableRandom(seed + index * 0x9E3779B97F4A7C15L);
     }
 
-    /** Returns a body: first those of the corpus, then any number of generated ones. */
+    /** Returns the body with the index. The bodies of the corpus come first, then any number of generated ones. */
     Sample get(long index) {
         if (index < corpus.size()) {
             Corpus.Case each = corpus.get((int) index);

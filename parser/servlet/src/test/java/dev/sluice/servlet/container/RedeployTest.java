@@ -283,7 +283,7 @@ class RedeployTest {
         }
     }
 
-    /** A class loader like the one of a web application. */
+    /** A class loader that behaves like the class loader of a web application. */
     private static final class OwnClassesFirst extends URLClassLoader {
         OwnClassesFirst(Path webInf) throws IOException {
             super(urls(webInf), RedeployTest.class.getClassLoader());

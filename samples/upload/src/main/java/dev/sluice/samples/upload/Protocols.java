@@ -172,7 +172,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
         }
     }
 
-    /** Detects the preface of HTTP/2, with which no HTTP/1.1 request begins. */
+    /** Detects the preface of HTTP/2. No HTTP/1.1 request begins with it. */
     private final class PrefaceDetector extends ByteToMessageDecoder {
         @Override
         protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients that disconnect during an upload. {@link UploadServer#close} returns after the clean-up, so no test has to poll for it. */
+/** Clients that disconnect during an upload. {@link UploadServer#close} returns after the clean-up, so tests need not poll for it. */
 @Timeout(300)
 class AbortTest {
     @TempDir

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import org.openjdk.jmh.util.ListStatistics;
 
 /** A command that measures servers. Each server has its own JVM, and the servers are loaded in turn, round by round. */
-interface Served {
+interface ServerBench {
     /** The number of figures and the expected duration of a command. */
     record Plan(int figures, double seconds) {}
 
