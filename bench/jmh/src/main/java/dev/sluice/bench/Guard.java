@@ -78,8 +78,7 @@ final class Guard {
             over = ratios.stream().filter(this::isOver).map(Ratio::title).toList();
             if (ratios.isEmpty()) {
                 unknown.add(name);
-                out.accept(
-                        "NOT COMPARED " + name + ": no pair of rows has times in both the record and this run");
+                out.accept("NOT COMPARED " + name + ": no pair of rows has times in both the record and this run");
                 return;
             }
         }
