@@ -7,6 +7,7 @@ import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nam
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -151,20 +152,27 @@ class ArchitectureTest {
     }
 
     @Test
-    void publicMembers_ofExportedPackages_useExportedTypesOnly() {
-        Set<String> exported = Set.of("dev.sluice", "dev.sluice.form");
+    void publicMembers_ofExportedPackages_useExportedTypesOnly() throws URISyntaxException {
+        Set<String> exported = descriptor(MultipartDecoder.class).exports().stream()
+                .filter(export -> !export.isQualified())
+                .map(ModuleDescriptor.Exports::source)
+                .collect(Collectors.toSet());
         Set<String> met = CORE.stream()
-                .filter(type -> exported.contains(type.getPackageName()))
-                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
-                .flatMap(type -> type.getMembers().stream())
-                .filter(member -> member.getModifiers().contains(JavaModifier.PUBLIC)
-                        || member.getModifiers().contains(JavaModifier.PROTECTED))
-                .flatMap(member -> member.getAllInvolvedRawTypes().stream())
+                .filter(type -> exported.contains(type.getPackageName()) && isVisible(type.getModifiers()))
+                .flatMap(type -> Stream.concat(
+                        Stream.concat(type.getRawInterfaces().stream(), type.getRawSuperclass().stream()),
+                        type.getMembers().stream()
+                                .filter(member -> isVisible(member.getModifiers()))
+                                .flatMap(member -> member.getAllInvolvedRawTypes().stream())))
                 .map(JavaClass::getPackageName)
                 .collect(Collectors.toSet());
         assertTrue(met.contains("io.netty.buffer"), "the types of members are seen");
         met.removeIf(name -> !name.startsWith("dev.sluice"));
         assertEquals(exported, met);
+    }
+
+    private static boolean isVisible(Set<JavaModifier> modifiers) {
+        return modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
     }
 
     private static ModuleDescriptor descriptor(Class<?> type) throws URISyntaxException {
@@ -248,6 +256,7 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAPackage("dev.sluice.form..")
                 .check(CORE);
+        slices().matching("dev.sluice.form.(*)").should().beFreeOfCycles().check(CORE);
         noClasses()
                 .that()
                 .resideInAnyPackage("dev.sluice.task", "dev.sluice.transfer", "dev.sluice.legacy")
@@ -259,10 +268,10 @@ class ArchitectureTest {
 
     /** NettyVersion guards the constructors of two public types. It is not worth a package. */
     @Test
-    void package_ofTheDecoder_hasPublicTypesOnly() {
+    void exportedPackages_havePublicTypesOnly() {
         classes()
                 .that()
-                .resideInAPackage("dev.sluice")
+                .resideInAnyPackage("dev.sluice", "dev.sluice.form")
                 .and()
                 .areTopLevelClasses()
                 .and()

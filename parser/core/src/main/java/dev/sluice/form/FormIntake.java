@@ -3,6 +3,13 @@ package dev.sluice.form;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.assembly.FormAssembler;
+import dev.sluice.form.assembly.FormContext;
+import dev.sluice.form.assembly.FormReporter;
+import dev.sluice.form.flow.BodyQueue;
+import dev.sluice.form.flow.ChunkPool;
+import dev.sluice.form.flow.Deadlines;
+import dev.sluice.form.storage.Spool;
 import dev.sluice.task.IsolatedCall;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
@@ -54,6 +61,7 @@ public final class FormIntake {
 
     private final FormSource source;
     private final FormOptions options;
+    private final FormContext context;
     private final ChunkPool pool;
     final CompletableFuture<MultipartForm> completion = new CompletableFuture<>();
     private final BodyQueue queue;
@@ -79,8 +87,9 @@ public final class FormIntake {
         this.source = source;
         this.pool = pool;
         this.options = options;
-        this.queue = new BodyQueue(options.memory());
-        this.deadlines = new Deadlines(options);
+        this.context = options.context();
+        this.queue = new BodyQueue(context.uncharged());
+        this.deadlines = new Deadlines(options, context.clock());
     }
 
     /** {@return an intake that wants the first bytes, or has ended, if the head of the request is refused} */
@@ -102,11 +111,10 @@ public final class FormIntake {
             boundary = accepted(head);
         } catch (IOException e) { // without an assembler, which reports all other ends
             Reason reason = e instanceof MultipartException known ? known.reason() : null;
-            FormReporter.reportRejected(options, reason, FormSummary.Outcome.of(reason));
+            FormReporter.reportRejected(context.metrics(), reason, FormReporter.outcome(reason));
             throw e;
         }
-        long expected = head.contentLength();
-        return new FormAssembler(boundary, options, expected);
+        return new FormAssembler(boundary, context, head.contentLength());
     }
 
     /** {@return the boundary of a body that the head of the request does not rule out} */
@@ -121,7 +129,7 @@ public final class FormIntake {
                     .build();
         }
         Boundary boundary = head.boundary(options.multipart().preset());
-        SpoolDirectory spool = options.spool();
+        Spool spool = context.spool();
         if (spool != null) {
             spool.requireRoom(options.leastOnDisk(expected, boundary));
         }
@@ -173,7 +181,7 @@ public final class FormIntake {
      * <p>It must not while the waiting chunks of all forms occupy too much memory.
      */
     public boolean mayReadAhead() {
-        return !options.memory().isCrowded();
+        return !context.uncharged().isCrowded();
     }
 
     /**
@@ -301,7 +309,8 @@ public final class FormIntake {
             if (!over) {
                 endLater(
                         deadlines.clientTooSlow(),
-                        () -> !queue.isFinished() && deadlines.isClientTooSlow(options.now()));
+                        () -> !queue.isFinished()
+                                && deadlines.isClientTooSlow(context.clock().getAsLong()));
             } else if (bytesToDiscard.getAndSet(0) > 0) { // else the source was woken, and its request may have ended
                 source.wanted();
             }
@@ -430,7 +439,8 @@ public final class FormIntake {
             wakeSource();
             return false;
         } else if (!blocksOn(form.finish())) {
-            MultipartForm received = form.form();
+            MultipartForm received = new MultipartForm(form.form());
+            form.handOver();
             IsolatedCall.run(options.admission::ended);
             over = true;
             completion.complete(received);

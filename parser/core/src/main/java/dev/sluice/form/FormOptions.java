@@ -4,6 +4,8 @@ import dev.sluice.BodySettings;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Setting;
+import dev.sluice.form.assembly.FormAssembler;
+import dev.sluice.form.assembly.FormContext;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -22,10 +24,10 @@ public final class FormOptions {
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
-    final PartDecider decider;
+    private final PartDecider decider;
     final FormAdmission admission;
-    final @Nullable ProgressListener progress;
-    final long progressNanos;
+    private final @Nullable ProgressListener progress;
+    private final long progressNanos;
     final @Nullable FormMetrics metrics;
     private final LongSupplier clock;
 
@@ -40,7 +42,7 @@ public final class FormOptions {
         this.metrics = builder.metrics;
         this.clock = builder.clock;
         if (spool != null) {
-            spool.fit(multipart.maxBodyBytes());
+            spool.spool.fit(multipart.maxBodyBytes());
         }
     }
 
@@ -127,15 +129,19 @@ public final class FormOptions {
 
     /** {@return how long a sink may be not ready} */
     public Duration maxSinkWait() {
-        return Duration.ofNanos(maxSinkWaitNanos());
+        return Duration.ofNanos(multipart.number(Setting.MAX_SINK_WAIT));
     }
 
-    long maxSinkWaitNanos() {
-        return multipart.number(Setting.MAX_SINK_WAIT);
-    }
-
-    long now() {
-        return clock.getAsLong();
+    FormContext context() {
+        return new FormContext(
+                this,
+                part -> decider.decide(part).decision,
+                spool == null ? null : spool.spool,
+                memory.uncharged,
+                progress,
+                progressNanos,
+                metrics,
+                clock);
     }
 
     /**

@@ -2,6 +2,9 @@ package dev.sluice.form;
 
 import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
+import dev.sluice.form.assembly.TextRules;
+import dev.sluice.form.storage.StoredContent;
+import dev.sluice.form.storage.StoredPart;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -19,14 +22,16 @@ import org.jspecify.annotations.Nullable;
  * are chosen by the client: do not use them as paths. Thread-safe.
  */
 public final class FormPart {
+    private final StoredPart part;
     private final PartHead head;
+    private final StoredContent content;
     private final TextRules rules;
-    final PartContent content;
 
-    FormPart(PartHead head, PartContent content, TextRules rules) {
-        this.head = head;
+    FormPart(StoredPart part, TextRules rules) {
+        this.part = part;
+        this.head = part.head();
+        this.content = part.content();
         this.rules = rules;
-        this.content = content;
     }
 
     /**
@@ -131,7 +136,7 @@ public final class FormPart {
      * replaced by UTF-8.
      */
     public Charset charset() {
-        return rules.charsetOf(head.contentTypeParameter("charset"));
+        return rules.charsetOf(head);
     }
 
     /**
@@ -142,18 +147,7 @@ public final class FormPart {
      * @throws IllegalStateException if the part was moved, detached or deleted
      */
     public String text() throws IOException {
-        long max = rules.maxFieldBytes;
-        if (size() > max) {
-            throw tooLarge(head, max);
-        }
-        return new String(content.bytes(), charset());
-    }
-
-    static MultipartException tooLarge(PartHead head, long max) {
-        return head.because(MultipartException.Reason.FIELD_TOO_LARGE)
-                .limit(max)
-                .at(head.offset() + max)
-                .build();
+        return rules.text(part);
     }
 
     /**
@@ -168,7 +162,7 @@ public final class FormPart {
      * @throws UnsupportedOperationException for any other option; the part is unchanged
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
-        content.moveTo(target, options);
+        content.moveTo(target, PartContent.replaces(options));
     }
 
     /**
@@ -182,7 +176,7 @@ public final class FormPart {
      * @throws IllegalStateException if the part was moved, detached or deleted
      */
     public PartContent detach() throws MultipartException {
-        return content.detach();
+        return new PartContent(content.detach());
     }
 
     /** Deletes the content now, and closes its streams. Has no effect if it was moved or detached. Idempotent. */

@@ -51,10 +51,6 @@ public record FormSummary(
         /** A sink, the disk or the application failed. */
         FAILED,
         /** It was closed before its end. */
-        ABORTED;
-
-        static Outcome of(MultipartException.@Nullable Reason reason) {
-            return reason == null ? FAILED : valueOf(reason.kind().name());
-        }
+        ABORTED
     }
 }

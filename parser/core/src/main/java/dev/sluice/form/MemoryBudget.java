@@ -3,7 +3,7 @@ package dev.sluice.form;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Setting;
-import java.util.concurrent.ArrayBlockingQueue;
+import dev.sluice.form.storage.UnchargedMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -24,13 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * cache of the processor.
  */
 public final class MemoryBudget {
-    /** The size of the segments that are reused. */
-    static final int SEGMENT = 8 << 10;
-
-    private static final int MOST_SPARE = 128;
     private static final long SMALL_REQUEST = 64 << 10;
-    private static final int SHARE_THAT_WAITS = 8;
-    private static final long LEAST_THAT_WAITS = 1 << 20;
 
     private final long capacity;
     private final long keptForSmall;
@@ -38,8 +32,7 @@ public final class MemoryBudget {
     private final AtomicLong used = new AtomicLong();
     private final AtomicLong peak = new AtomicLong();
     private final AtomicLong refusals = new AtomicLong();
-    private final AtomicLong waiting = new AtomicLong();
-    private final ArrayBlockingQueue<byte[]> spare = new ArrayBlockingQueue<>(MOST_SPARE);
+    final UnchargedMemory uncharged;
 
     private MemoryBudget(long capacity, long keptForSmall, long smallRequestBytes) {
         if (capacity < 0 || keptForSmall < 0 || keptForSmall > capacity || smallRequestBytes < 0) {
@@ -50,6 +43,7 @@ public final class MemoryBudget {
         this.capacity = capacity;
         this.keptForSmall = keptForSmall;
         this.smallRequestBytes = smallRequestBytes;
+        this.uncharged = new UnchargedMemory(capacity);
     }
 
     /**
@@ -133,38 +127,8 @@ public final class MemoryBudget {
     }
 
     /** {@return how many bytes are available now, without the share for small requests; negative if part of that share is in use} */
-    long room() {
+    public long room() {
         return capacity - keptForSmall - used.get();
-    }
-
-    /** Changes the memory of the chunks of all forms that wait to be decoded. */
-    void addWaiting(long bytes) {
-        waiting.addAndGet(bytes);
-    }
-
-    /** {@return the memory of the chunks of all forms that wait to be decoded} */
-    long waiting() {
-        return waiting.get();
-    }
-
-    /**
-     * {@return whether the chunks of all forms that wait take more than 1 MiB and more than an eighth of the capacity}
-     */
-    boolean isCrowded() {
-        return waiting() > Math.max(capacity / SHARE_THAT_WAITS, LEAST_THAT_WAITS);
-    }
-
-    /** {@return a segment of {@code size} bytes, which the caller has reserved; its content is arbitrary} */
-    byte[] segment(int size) {
-        byte[] used = size == SEGMENT ? spare.poll() : null;
-        return used == null ? new byte[size] : used;
-    }
-
-    /** Takes a segment back that is not read any more. */
-    void recycle(byte[] segment) {
-        if (segment.length == SEGMENT) {
-            spare.offer(segment); // if the queue is full, the garbage collector takes it
-        }
     }
 
     /** The reservations of one request. Thread-safe. Closing releases everything. */
@@ -209,14 +173,10 @@ public final class MemoryBudget {
          */
         public void reserve(long bytes) throws MultipartException {
             if (!tryReserve(bytes)) {
-                throw refusal();
+                throw MultipartException.because(Reason.MEMORY_FULL)
+                        .limit(capacity)
+                        .build();
             }
-        }
-
-        MultipartException refusal() {
-            return MultipartException.because(Reason.MEMORY_FULL)
-                    .limit(capacity)
-                    .build();
         }
 
         /**

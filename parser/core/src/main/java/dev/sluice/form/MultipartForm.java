@@ -3,6 +3,8 @@ package dev.sluice.form;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.ReportedDeviation;
+import dev.sluice.form.assembly.AssembledForm;
+import dev.sluice.form.storage.FormMemory;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -37,17 +39,14 @@ public final class MultipartForm implements Closeable {
     private final long bodyBytes;
     private final FormMemory memory;
 
-    MultipartForm(
-            List<FormPart> parts,
-            List<SkippedPart> skipped,
-            List<ReportedDeviation> deviations,
-            long bodyBytes,
-            FormMemory memory) {
-        this.parts = List.copyOf(parts);
-        this.skipped = List.copyOf(skipped);
-        this.deviations = List.copyOf(deviations);
-        this.bodyBytes = bodyBytes;
-        this.memory = memory;
+    MultipartForm(AssembledForm form) {
+        this.parts = form.parts().stream()
+                .map(part -> new FormPart(part, form.rules()))
+                .toList();
+        this.skipped = List.copyOf(form.skipped());
+        this.deviations = List.copyOf(form.deviations());
+        this.bodyBytes = form.bodyBytes();
+        this.memory = form.memory();
     }
 
     /**

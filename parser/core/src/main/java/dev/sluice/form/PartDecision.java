@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import dev.sluice.form.assembly.PartDestination;
 import java.io.IOException;
 import java.util.Objects;
 
@@ -39,14 +40,10 @@ public final class PartDecision {
         PartDecision decide(byte[] first) throws IOException;
     }
 
-    interface Action {
-        void applyTo(PartDestination part) throws IOException;
-    }
+    final PartDestination.Decision decision;
 
-    final Action action;
-
-    private PartDecision(Action action) {
-        this.action = action;
+    private PartDecision(PartDestination.Decision decision) {
+        this.decision = decision;
     }
 
     /**
@@ -118,7 +115,7 @@ public final class PartDecision {
             throw new IllegalArgumentException("bytes is " + bytes + ", must be 1 to " + MAX_PEEK_BYTES);
         }
         Objects.requireNonNull(peek, "peek");
-        return new PartDecision(part -> part.peek(bytes, peek));
+        return new PartDecision(part -> part.peek(bytes, first -> peek.decide(first).decision));
     }
 
     private static void checkStatus(int status) {

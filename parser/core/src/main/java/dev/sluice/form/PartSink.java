@@ -1,5 +1,9 @@
 package dev.sluice.form;
 
+import dev.sluice.form.sink.FileSink;
+import dev.sluice.form.sink.LimitSink;
+import dev.sluice.form.sink.OutputSink;
+import dev.sluice.form.sink.TeeSink;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -104,7 +108,7 @@ public interface PartSink extends AutoCloseable {
      * @throws UnsupportedOperationException for any other option
      */
     static PartSink toFile(SpoolDirectory spool, Path target, CopyOption... options) {
-        return new FileSink(spool, List.of(target).iterator(), options);
+        return new FileSink(spool.spool, List.of(target).iterator(), PartContent.replaces(options));
     }
 
     /**
@@ -115,7 +119,7 @@ public interface PartSink extends AutoCloseable {
      * @param targets paths chosen by the application, at least one; read when the form has succeeded, until one is free
      */
     static PartSink toFile(SpoolDirectory spool, Iterator<Path> targets) {
-        return new FileSink(spool, targets);
+        return new FileSink(spool.spool, targets, false);
     }
 
     /** {@return a sink that writes to both sinks, first to {@code first}; it is ready when both are} */

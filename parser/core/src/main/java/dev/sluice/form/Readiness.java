@@ -106,8 +106,12 @@ public final class Readiness {
         return state.get() instanceof Throwable failure ? failure : null;
     }
 
-    /** {@return whether the sink takes more; throws what it has failed with} */
-    boolean checkReady() throws IOException {
+    /**
+     * {@return whether the sink takes more}
+     *
+     * @throws IOException if the sink has failed: its failure, or an exception with the failure as its cause
+     */
+    public boolean checkReady() throws IOException {
         if (!isReady()) {
             return false;
         }

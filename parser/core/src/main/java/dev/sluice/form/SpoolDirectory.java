@@ -1,20 +1,12 @@
 package dev.sluice.form;
 
 import dev.sluice.MultipartException;
-import dev.sluice.MultipartException.Reason;
 import dev.sluice.Setting;
+import dev.sluice.form.storage.Spool;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.channels.WritableByteChannel;
-import java.nio.file.FileStore;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -32,54 +24,17 @@ import java.util.function.Supplier;
  * deletes the lock file of a spool, and the process is killed later, the files of that spool are never deleted. Therefore choose a
  * directory that is not cleaned, or exclude {@code sluice-*}.
  *
- * <p><b>Limits.</b> There are limits for the bytes, which count in blocks of {@value #BLOCK}, at least one for each file; for the
+ * <p><b>Limits.</b> There are limits for the bytes, which count in blocks of 4 KiB, at least one for each file; for the
  * number of files; and for the space that the file system keeps free. A form that exceeds one of them fails with a {@link
  * MultipartException} (507) before the bytes are written.
  */
 public final class SpoolDirectory implements Closeable {
-    static final int BLOCK = 4 << 10;
-
-    private static final long CHECK_EVERY = 1 << 20;
-
-    /** The default quota has room for this many forms of the largest size. */
-    private static final int FORMS = 16;
-
     private static final long NOT_SET = -1;
 
-    private final Path root;
-    private final Supplier<String> names;
-    private final boolean quotaIsSet;
-    private final AtomicLong quota;
-    private final long maxSpoolFiles;
-    private final long keepFreeBytes;
-    private final ReentrantLock directoryLock = new ReentrantLock();
-    private final AtomicLong files = new AtomicLong();
-    private final AtomicLong bytes = new AtomicLong();
-    final AtomicLong written = new AtomicLong();
-    private final AtomicLong failedDeletes = new AtomicLong();
-    private final AtomicLong unchecked = new AtomicLong(CHECK_EVERY);
-    private final Queue<SpoolFile> undeleted = new ConcurrentLinkedQueue<>();
-    private final int swept;
-    private volatile LockedDirectory current;
-    private volatile boolean closed;
-    private boolean removed;
+    final Spool spool;
 
-    private SpoolDirectory(Builder builder) throws IOException {
-        this.root = builder.root;
-        this.names = builder.names;
-        this.quotaIsSet = builder.maxSpoolBytes != NOT_SET;
-        this.quota = new AtomicLong(quotaIsSet ? builder.maxSpoolBytes : Setting.MAX_SPOOL_BYTES.formDefault());
-        this.maxSpoolFiles = builder.maxSpoolFiles;
-        this.keepFreeBytes = builder.keepFreeBytes;
-        LockedDirectory made = LockedDirectory.create(root, names);
-        this.current = made;
-        try {
-            this.swept = LockedDirectory.sweep(root, made);
-        } catch (IOException | RuntimeException e) {
-            try (made) {
-                throw e;
-            }
-        }
+    private SpoolDirectory(Spool spool) {
+        this.spool = spool;
     }
 
     /**
@@ -101,194 +56,44 @@ public final class SpoolDirectory implements Closeable {
 
     /** {@return the directory that this spool has created for its files; it changes if the directory and its lock file are deleted} */
     public Path path() {
-        return current.directory;
+        return spool.path();
     }
 
     /** {@return the number of files now} */
     public long files() {
-        return files.get();
+        return spool.files();
     }
 
     /** {@return the bytes that count against the quota now: whole blocks} */
     public long bytes() {
-        return bytes.get();
+        return spool.bytes();
     }
 
     /** {@return the bytes that were ever written} */
     public long writtenBytes() {
-        return written.get();
+        return spool.writtenBytes();
     }
 
     /** {@return the quota in bytes, or {@link Long#MAX_VALUE} without one} See {@link Builder#maxSpoolBytes}. */
     public long maxSpoolBytes() {
-        return quota.get();
-    }
-
-    /** Raises the quota for forms of up to {@code maxBodyBytes}, unless it was set. */
-    void fit(long maxBodyBytes) {
-        long wanted = maxBodyBytes > Long.MAX_VALUE / FORMS ? Long.MAX_VALUE : FORMS * maxBodyBytes;
-        if (!quotaIsSet && wanted > quota.get()) {
-            quota.accumulateAndGet(wanted, Math::max);
-        }
+        return spool.maxBytes();
     }
 
     /** {@return the largest number of files at the same time} */
     public long maxSpoolFiles() {
-        return maxSpoolFiles;
+        return spool.maxFiles();
     }
 
     /** {@return how many files of killed processes were swept when this spool opened} */
     public int sweptFiles() {
-        return swept;
+        return spool.sweptFiles();
     }
 
     /**
      * {@return how often a file could not be deleted} It is tried again later. Until then the file counts against the quota.
      */
     public long failedDeletes() {
-        return failedDeletes.get();
-    }
-
-    SpoolFile create() throws IOException {
-        retryDeletes();
-        LockedDirectory directory = openDirectory();
-        try {
-            return create(directory);
-        } catch (NoSuchFileException e) {
-            restore(directory);
-            return create(openDirectory());
-        }
-    }
-
-    private SpoolFile create(LockedDirectory where) throws IOException {
-        if (files.getAndUpdate(count -> count < maxSpoolFiles ? count + 1 : count) >= maxSpoolFiles) {
-            throw MultipartException.because(Reason.TOO_MANY_SPOOL_FILES)
-                    .limit(maxSpoolFiles)
-                    .build();
-        }
-        long charged = 0;
-        boolean made = false;
-        try {
-            reserve(BLOCK);
-            charged = BLOCK;
-            Path path = where.directory.resolve(names.get());
-            WritableByteChannel channel = LockedDirectory.newFile(path);
-            made = true;
-            return new SpoolFile(this, path, channel);
-        } finally {
-            if (!made) {
-                forget(charged);
-            }
-        }
-    }
-
-    private LockedDirectory openDirectory() {
-        if (closed) {
-            throw new IllegalStateException("the spool directory is closed");
-        }
-        return current;
-    }
-
-    private void restore(LockedDirectory deleted) throws IOException {
-        directoryLock.lock();
-        try {
-            if (openDirectory() == deleted && !deleted.restore()) {
-                current = LockedDirectory.create(root, names);
-                deleted.close();
-            }
-        } finally {
-            directoryLock.unlock();
-        }
-    }
-
-    void reserve(long count) throws IOException {
-        for (; ; ) {
-            long before = bytes.get();
-            checkQuota(count, before);
-            if (bytes.compareAndSet(before, before + count)) {
-                break;
-            }
-        }
-        try {
-            checkFreeSpace(count);
-        } catch (IOException e) {
-            bytes.addAndGet(-count);
-            throw e;
-        }
-    }
-
-    private void checkQuota(long count, long used) throws MultipartException {
-        long max = quota.get();
-        if (count > max - used) {
-            throw MultipartException.because(Reason.SPOOL_FULL).limit(max).build();
-        }
-    }
-
-    /**
-     * Checks that {@code count} bytes fit now, and reserves nothing.
-     *
-     * @throws MultipartException if they do not fit
-     */
-    void requireRoom(long count) throws IOException {
-        checkQuota(count, bytes.get());
-        if (keepFreeBytes > 0 && count >= CHECK_EVERY) {
-            checkUsable(count);
-        }
-    }
-
-    /**
-     * Checks the free space once per {@value #CHECK_EVERY} bytes of all forms, which is once per 256 small files, and always after
-     * a failed check.
-     */
-    private void checkFreeSpace(long count) throws IOException {
-        if (keepFreeBytes == 0 || unchecked.addAndGet(count) < CHECK_EVERY) {
-            return;
-        }
-        checkUsable(count);
-        unchecked.set(0);
-    }
-
-    private void checkUsable(long count) throws IOException {
-        if (fileStore().getUsableSpace() - count < keepFreeBytes) {
-            throw MultipartException.because(Reason.DISK_FULL)
-                    .limit(keepFreeBytes)
-                    .build();
-        }
-    }
-
-    /** {@return the file system of the root, which something may have deleted} */
-    private FileStore fileStore() throws IOException {
-        Path path = root.toAbsolutePath();
-        for (; ; ) {
-            try {
-                return Files.getFileStore(path);
-            } catch (NoSuchFileException e) {
-                path = path.getParent();
-                if (path == null) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    /** Stops counting a deleted file. */
-    void forget(long reserved) {
-        files.decrementAndGet();
-        bytes.addAndGet(-reserved);
-    }
-
-    void retryLater(SpoolFile file) {
-        failedDeletes.incrementAndGet();
-        undeleted.add(file);
-    }
-
-    private void retryDeletes() {
-        for (int count = undeleted.size(); count > 0; count--) {
-            SpoolFile file = undeleted.poll();
-            if (file != null) {
-                file.delete();
-            }
-        }
+        return spool.failedDeletes();
     }
 
     /**
@@ -298,16 +103,7 @@ public final class SpoolDirectory implements Closeable {
      */
     @Override
     public void close() throws IOException {
-        directoryLock.lock();
-        try {
-            closed = true;
-            if (!removed) {
-                current.close();
-                removed = true;
-            }
-        } finally {
-            directoryLock.unlock();
-        }
+        spool.close();
     }
 
     /** {@return the path of the directory, without the names of files} */
@@ -322,7 +118,7 @@ public final class SpoolDirectory implements Closeable {
         private long maxSpoolBytes = NOT_SET;
         private long maxSpoolFiles = Setting.MAX_SPOOL_FILES.formDefault();
         private long keepFreeBytes = Setting.KEEP_FREE_BYTES.formDefault();
-        private Supplier<String> names = () -> LockedDirectory.random(16);
+        private Supplier<String> names = Spool::randomName;
 
         private Builder(Path root) {
             this.root = Objects.requireNonNull(root, "directory");
@@ -392,7 +188,8 @@ public final class SpoolDirectory implements Closeable {
          * @throws IOException if the directory cannot be created, locked or listed
          */
         public SpoolDirectory open() throws IOException {
-            return new SpoolDirectory(this);
+            Long quota = maxSpoolBytes == NOT_SET ? null : maxSpoolBytes;
+            return new SpoolDirectory(new Spool(root, names, quota, maxSpoolFiles, keepFreeBytes));
         }
     }
 }

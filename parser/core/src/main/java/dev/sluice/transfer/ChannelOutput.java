@@ -1,5 +1,6 @@
 package dev.sluice.transfer;
 
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
@@ -26,5 +27,12 @@ public final class ChannelOutput {
             }
         }
         return count;
+    }
+
+    /** Writes all readable bytes of {@code data}, whose indices do not change. */
+    public static void writeFully(WritableByteChannel channel, ByteBuf data) throws IOException {
+        for (ByteBuffer memory : data.nioBuffers()) {
+            writeFully(channel, memory);
+        }
     }
 }

@@ -7,7 +7,8 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.form.SpoolRoom;
+import dev.sluice.form.storage.Spool;
+import dev.sluice.form.storage.SpoolRoom;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -43,14 +44,11 @@ class SpoolQuotaTest {
     Path root;
 
     /** The spool of all schedules, because opening one needs the disk. Each schedule begins with an empty quota. */
-    private static SpoolDirectory shared;
+    private static Spool shared;
 
     @BeforeAll
     static void openShared(@TempDir Path directory) throws IOException {
-        shared = SpoolDirectory.builder(directory)
-                .maxSpoolBytes(ROOM)
-                .keepFreeBytes(0)
-                .open();
+        shared = new Spool(directory, Spool::randomName, (long) ROOM, Long.MAX_VALUE, 0);
     }
 
     @AfterAll

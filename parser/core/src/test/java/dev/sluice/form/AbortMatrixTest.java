@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
+import dev.sluice.form.storage.Spool;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.ProofSize;
 import java.io.IOException;
@@ -103,7 +104,7 @@ class AbortMatrixTest {
     @EnumSource(Way.class)
     void nothingIsLeft(Way way) throws IOException {
         byte[] body = body();
-        try (SpoolDirectory spool = open(way == Way.QUOTA_THEN_CLOSE ? 2 * SpoolDirectory.BLOCK : 1 << 20)) {
+        try (SpoolDirectory spool = open(way == Way.QUOTA_THEN_CLOSE ? 2 * Spool.BLOCK : 1 << 20)) {
             for (int at = way.ordinal() % STEP; at <= body.length; at += at < body.length - 12 ? STEP : 1) {
                 end(way, spool, body, at, at % 2 == 0 ? 13 : body.length);
                 assertNothingIsLeft(spool, budget, body, at);

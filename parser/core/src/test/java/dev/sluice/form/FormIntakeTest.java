@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
+import dev.sluice.form.flow.ChunkPool;
+import dev.sluice.form.storage.Spool;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
@@ -352,7 +354,7 @@ class FormIntakeTest extends SpooledTest {
                 .build();
         Upload upload = new Upload();
         for (int i = 0; i < 10; i++) {
-            upload.file("f", "f", "v".repeat(SpoolDirectory.BLOCK - 1000));
+            upload.file("f", "f", "v".repeat(Spool.BLOCK - 1000));
         }
         upload.field("n".repeat(2_000), ""); // for which three of them would do
         MultipartException full = assertThrows(MultipartException.class, () -> upload.read(options));
@@ -366,9 +368,8 @@ class FormIntakeTest extends SpooledTest {
         FormOptions options = FormOptions.builder(spool, MemoryBudget.unlimited())
                 .maxInMemoryBytes(6_000)
                 .build();
-        Upload upload = new Upload()
-                .file("f", "f", "v".repeat(SpoolDirectory.BLOCK + more))
-                .field("n".repeat(1_000), "");
+        Upload upload =
+                new Upload().file("f", "f", "v".repeat(Spool.BLOCK + more)).field("n".repeat(1_000), "");
         if (more < 0) {
             MultipartException full = assertThrows(MultipartException.class, () -> upload.read(options));
             assertEquals(Reason.IN_MEMORY_TOO_LARGE, full.reason());
@@ -552,7 +553,7 @@ class FormIntakeTest extends SpooledTest {
         PushedForm form = received(sink, sink);
         form.intake().checkPace(System.nanoTime());
         assertEquals(0, form.resumed.size());
-        form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
+        form.intake().checkPace(System.nanoTime() + options().maxSinkWait().toNanos() + 1);
         assertFalse(form.intake().isOver(), "the timer does not end the form itself");
         runResumed(form);
         assertTrue(form.intake().isOver());
@@ -567,7 +568,7 @@ class FormIntakeTest extends SpooledTest {
     void abort_whileAnotherEndIsRequested_endsTheFormAtOnce() throws IOException {
         Remote sink = new Remote();
         PushedForm form = received(sink, sink);
-        form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
+        form.intake().checkPace(System.nanoTime() + options().maxSinkWait().toNanos() + 1);
         IOException gone = new IOException("gone");
         form.intake().abort(gone);
         assertTrue(form.intake().isOver());
@@ -703,7 +704,7 @@ class FormIntakeTest extends SpooledTest {
         Remote sink = new Remote();
         PushedForm form = received(sink, sink);
         form.intake().finish();
-        form.intake().checkPace(System.nanoTime() + options().maxSinkWaitNanos() + 1);
+        form.intake().checkPace(System.nanoTime() + options().maxSinkWait().toNanos() + 1);
         while (!form.intake().isOver()) {
             sink.last.ready();
             runResumed(form);
@@ -893,7 +894,7 @@ class FormIntakeTest extends SpooledTest {
         source.end();
         assertTrue(sink.closed);
         assertEquals(0, budget.used());
-        assertEquals(0, budget.waiting());
+        assertEquals(0, budget.uncharged.waiting());
     }
 
     @Test
@@ -923,7 +924,7 @@ class FormIntakeTest extends SpooledTest {
             intakes.get(i).completion.get(2, TimeUnit.MINUTES).close();
             sources.get(i).end();
         }
-        assertEquals(0, budget.waiting());
+        assertEquals(0, budget.uncharged.waiting());
     }
 
     /** A client that sends faster than the disk writes would otherwise occupy a worker until it has sent everything. */
@@ -982,7 +983,7 @@ class FormIntakeTest extends SpooledTest {
         }
         intake.completion.join().close();
         assertEquals(0, budget.used());
-        assertEquals(0, budget.waiting());
+        assertEquals(0, budget.uncharged.waiting());
     }
 
     /** Each read fills a buffer of 32 KiB, even if few bytes arrive. */
@@ -1005,7 +1006,7 @@ class FormIntakeTest extends SpooledTest {
         sink.go.countDown();
         source.end();
         assertEquals(0, budget.used());
-        assertEquals(0, budget.waiting());
+        assertEquals(0, budget.uncharged.waiting());
     }
 
     /** A sink that becomes ready on another thread, nanoseconds before or after the form checks it. */

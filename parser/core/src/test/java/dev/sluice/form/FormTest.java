@@ -11,6 +11,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
+import dev.sluice.form.storage.Spool;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -231,7 +232,7 @@ class FormTest extends SpooledTest {
                     List.of(true, false, true, false),
                     form.parts().stream().map(FormPart::isInMemory).toList());
             assertEquals(2, spool.files());
-            assertEquals((64 << 10) + 2 * SpoolDirectory.BLOCK, spool.bytes());
+            assertEquals((64 << 10) + 2 * Spool.BLOCK, spool.bytes());
             assertEquals(most + "b", form.text("g"));
             assertEquals(1001, form.parts().get(3).size());
         }

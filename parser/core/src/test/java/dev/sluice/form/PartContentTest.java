@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.testkit.FaultyFileSystem;
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +19,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,56 +46,6 @@ class PartContentTest extends SpooledTest {
         return Upload.list(directory).stream()
                 .map(path -> path.getFileName().toString())
                 .toList();
-    }
-
-    @Test
-    void bytes_ofContentThatDoesNotFitIntoAnArray_throwIOException() throws IOException {
-        try (PartContent large = new PartContent(new LargeStorage())) {
-            assertEquals(
-                    "the content has 2147483640 bytes, too many for an array: read it as a stream",
-                    assertThrows(IOException.class, large::bytes).getMessage());
-        }
-    }
-
-    /** Content of more bytes than an array can have. */
-    private static final class LargeStorage implements PartContent.Storage {
-        private final ReentrantLock lock = new ReentrantLock();
-
-        @Override
-        public long size() {
-            return Integer.MAX_VALUE - 7;
-        }
-
-        @Override
-        public InputStream read() {
-            throw new AssertionError("the content is read");
-        }
-
-        @Override
-        public boolean write(ByteBuf data) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void complete() {}
-
-        @Override
-        public ReentrantLock lock() {
-            return lock;
-        }
-
-        @Override
-        public void moveTo(Path target, boolean replace) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public PartContent.Storage detach() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {}
     }
 
     private static FormPart part(MultipartForm form, String name) {

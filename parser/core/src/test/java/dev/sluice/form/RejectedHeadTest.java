@@ -10,7 +10,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.Setting;
-import dev.sluice.form.FormSummary.Outcome;
+import dev.sluice.form.assembly.FormReporter;
 import dev.sluice.testkit.FaultyFileSystem;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
@@ -79,7 +79,7 @@ class RejectedHeadTest extends SpooledTest {
         Reported reported = new Reported();
         FormOptions options = given.toBuilder().metrics(reported).build();
         Forms forms = Forms.of(options);
-        List<String> once = List.of("started", Outcome.of(reason) + " " + reason);
+        List<String> once = List.of("started", FormReporter.outcome(reason) + " " + reason);
         MultipartException read =
                 assertThrows(MultipartException.class, () -> forms.read(UNREAD, head, options), head.toString());
         assertEquals(reason, read.reason());

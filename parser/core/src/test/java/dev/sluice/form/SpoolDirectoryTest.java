@@ -6,8 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.Heads;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.PartHead;
+import dev.sluice.form.storage.FormMemory;
+import dev.sluice.form.storage.Spool;
+import dev.sluice.form.storage.StoredContent;
 import dev.sluice.testkit.FaultyFileSystem;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -28,42 +33,40 @@ import org.junit.jupiter.api.io.TempDir;
 class SpoolDirectoryTest {
     private static final MemoryBudget BUDGET = MemoryBudget.unlimited();
 
+    private final PartHead head = Heads.of("form-data; name=f");
+
     @TempDir
     Path root;
+
+    SpoolDirectoryTest() throws MultipartException {}
 
     private SpoolDirectory.Builder spool() {
         return SpoolDirectory.builder(root).keepFreeBytes(0);
     }
 
-    @SuppressWarnings("NullAway") // the head is only used for errors of the memory, which do not occur
-    private static SpillSink spill(SpoolDirectory spool, int threshold) {
-        FormOptions options = FormOptions.builder(spool, BUDGET)
-                .maxInMemoryBytes(1L << 40)
-                .unlimitedFilesOnDisk()
-                .build();
-        return new SpillSink(new FormMemory(options, missing -> false), true, threshold, null);
+    private static StoredContent content(SpoolDirectory spool) {
+        FormMemory memory =
+                new FormMemory(BUDGET, BUDGET.uncharged, 1L << 40, spool.spool, Long.MAX_VALUE, missing -> false);
+        return new StoredContent(memory, true);
     }
 
-    private static SpillSink spill(SpoolDirectory spool) {
-        return spill(spool, 0);
-    }
-
-    private static PartContent store(SpoolDirectory spool, int size) throws IOException {
+    private PartContent store(SpoolDirectory spool, int size) throws IOException {
         ByteBuf data = Unpooled.wrappedBuffer(new byte[size]);
-        SpillSink sink = spill(spool);
+        StoredContent content = content(spool);
         try {
-            sink.write(data);
-            sink.complete();
+            content.moveToFile(head);
+            content.write(data);
+            content.complete();
         } catch (IOException e) {
-            sink.close();
+            content.close();
             throw e;
         }
-        return sink.content();
+        return new PartContent(content);
     }
 
     @Test
     void quota_isExactAndReleased() throws IOException {
-        int block = SpoolDirectory.BLOCK;
+        int block = Spool.BLOCK;
         try (SpoolDirectory spool = spool().maxSpoolBytes(5 * block).open()) {
             PartContent some = store(spool, 2 * block + 1); // three of them
             MultipartException full = assertThrows(MultipartException.class, () -> store(spool, 2 * block + 1));
@@ -88,7 +91,7 @@ class SpoolDirectoryTest {
         }
     }
 
-    private static Reason refused(SpoolDirectory spool) {
+    private Reason refused(SpoolDirectory spool) {
         return assertThrows(MultipartException.class, () -> store(spool, 1)).reason();
     }
 
@@ -129,11 +132,10 @@ class SpoolDirectoryTest {
         long usable = Files.getFileStore(root).getUsableSpace();
         try (SpoolDirectory spool =
                 spool().keepFreeBytes(2 * usable + (1L << 40)).open()) {
-            for (int inMemory : new int[] {0, 5, 0, 5}) { // moved to the file first
-                try (SpillSink sink = spill(spool, inMemory)) {
-                    sink.write(Unpooled.wrappedBuffer(new byte[inMemory]));
-                    ByteBuf more = Unpooled.wrappedBuffer(new byte[1]);
-                    MultipartException full = assertThrows(MultipartException.class, () -> sink.write(more));
+            for (int inMemory : new int[] {0, 5, 0, 5}) {
+                try (StoredContent content = content(spool)) {
+                    content.write(Unpooled.wrappedBuffer(new byte[inMemory]));
+                    MultipartException full = assertThrows(MultipartException.class, () -> content.moveToFile(head));
                     assertEquals(Reason.DISK_FULL, full.reason());
                 }
                 assertEquals(0, spool.bytes());
@@ -283,15 +285,16 @@ class SpoolDirectoryTest {
         Path directory = root.resolve("above").resolve("spool");
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {
-            try (SpillSink sink = spill(spool)) {
-                sink.write(Unpooled.wrappedBuffer(new byte[1]));
+            try (StoredContent content = content(spool)) {
+                content.moveToFile(head);
+                content.write(Unpooled.wrappedBuffer(new byte[1]));
                 Files.delete(Upload.list(spool.path()).get(0));
                 Files.delete(spool.path());
                 Files.delete(Path.of(spool.path() + ".lock"));
                 Files.delete(directory);
                 Files.delete(directory.getParent());
-                sink.write(Unpooled.wrappedBuffer(new byte[1 << 20]));
-                assertEquals((1 << 20) + SpoolDirectory.BLOCK, spool.bytes());
+                content.write(Unpooled.wrappedBuffer(new byte[1 << 20]));
+                assertEquals((1 << 20) + Spool.BLOCK, spool.bytes());
             }
             assertEquals(0, spool.bytes());
             store(spool, 1 << 20).close();

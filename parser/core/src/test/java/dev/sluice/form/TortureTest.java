@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.form.storage.Spool;
 import dev.sluice.testkit.FaultyFileSystem;
 import dev.sluice.testkit.LeakCheck;
 import java.io.IOException;
@@ -179,7 +180,7 @@ class TortureTest {
             assertTrue(files.hasFailed());
             assertEquals(1, spool.failedDeletes());
             assertEquals(1, spool.files());
-            assertEquals(SpoolDirectory.BLOCK, spool.bytes());
+            assertEquals(Spool.BLOCK, spool.bytes());
             files.failAt(-1);
             new Upload().file("f", "f", LARGE).read(options).close();
             assertEquals(0, spool.files());

@@ -7,8 +7,8 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.PoolProbe;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.form.flow.ChunkPool;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
@@ -88,7 +88,7 @@ public final class FilterTarget {
     private final SluiceFilter filter;
     private final FilterApplication application;
     private final boolean drains;
-    private final long chunksBefore = PoolProbe.chunkMemory();
+    private final long chunksBefore = ChunkPool.ALLOCATOR.metric().usedHeapMemory();
 
     private FilterTarget(Disk disk, Input in) {
         this.disk = disk;
@@ -320,7 +320,7 @@ public final class FilterTarget {
         filter.destroy();
         disk.noFaults();
         requireWholeTargets();
-        require(PoolProbe.chunkMemory() == chunksBefore, "chunks are held");
+        require(ChunkPool.ALLOCATOR.metric().usedHeapMemory() == chunksBefore, "chunks are held");
         require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held");
         require(budget.used() == 0, budget.used() + " bytes are charged");
         String left = disk.left(spool);

@@ -1,5 +1,6 @@
-package dev.sluice.form;
+package dev.sluice.form.storage;
 
+import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its size counts against the quota in whole blocks, before the bytes are written and until it is deleted.
  */
-final class SpoolFile implements PartContent.Storage {
-    private final SpoolDirectory spool;
+public final class SpoolFile implements StoredContent.Storage {
+    private final Spool spool;
     private final Path path;
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicBoolean forgotten = new AtomicBoolean();
     private @Nullable WritableByteChannel channel;
     private long size;
-    private long charged = SpoolDirectory.BLOCK;
+    private long charged = Spool.BLOCK;
 
-    SpoolFile(SpoolDirectory spool, Path path, WritableByteChannel channel) {
+    SpoolFile(Spool spool, Path path, WritableByteChannel channel) {
         this.spool = spool;
         this.path = path;
         this.channel = channel;
@@ -35,17 +36,17 @@ final class SpoolFile implements PartContent.Storage {
     @Override
     public boolean write(ByteBuf data) throws IOException {
         reserve(data.readableBytes());
-        OutputSink.writeFully(open(), data);
+        ChannelOutput.writeFully(open(), data);
         return true;
     }
 
-    void write(MemoryContent content) throws IOException {
-        reserve(content.size());
-        content.writeTo(open());
+    void write(long count, AtomicFile.Content bytes) throws IOException {
+        reserve(count);
+        bytes.writeTo(open());
     }
 
     private void reserve(long count) throws IOException {
-        long blocks = (size + count + SpoolDirectory.BLOCK - 1) / SpoolDirectory.BLOCK * SpoolDirectory.BLOCK;
+        long blocks = (size + count + Spool.BLOCK - 1) / Spool.BLOCK * Spool.BLOCK;
         if (blocks > charged) {
             spool.reserve(blocks - charged);
             charged = blocks;

@@ -1,16 +1,18 @@
-package dev.sluice.form;
+package dev.sluice.form.sink;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
 /** A sink that discards the content and fails if it is too long. Used in front of another sink. */
-final class LimitSink implements PartSink {
+public final class LimitSink implements PartSink {
     private final long maxBytes;
     private long size;
 
-    LimitSink(long maxBytes) {
+    public LimitSink(long maxBytes) {
         if (maxBytes < 0) {
             throw new IllegalArgumentException("maxBytes is " + maxBytes + ", must be 0 or more");
         }

@@ -1,16 +1,17 @@
-package dev.sluice.form;
+package dev.sluice.form.sink;
 
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.Flushable;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.util.Objects;
 
 /** A sink that writes to a channel or a stream of the application. */
-final class OutputSink implements PartSink {
+public final class OutputSink implements PartSink {
     private interface Output {
         void write(ByteBuf data) throws IOException;
     }
@@ -24,22 +25,15 @@ final class OutputSink implements PartSink {
         this.flush = flush;
     }
 
-    static OutputSink to(WritableByteChannel channel) {
+    public static OutputSink to(WritableByteChannel channel) {
         Objects.requireNonNull(channel, "channel");
         ChannelOutput.requireBlocking(channel);
-        return new OutputSink(data -> writeFully(channel, data), () -> {});
+        return new OutputSink(data -> ChannelOutput.writeFully(channel, data), () -> {});
     }
 
-    static OutputSink to(OutputStream out) {
+    public static OutputSink to(OutputStream out) {
         Objects.requireNonNull(out, "out");
         return new OutputSink(data -> data.getBytes(data.readerIndex(), out, data.readableBytes()), out);
-    }
-
-    /** Writes all readable bytes without changing the indices of the buffer. */
-    static void writeFully(WritableByteChannel channel, ByteBuf data) throws IOException {
-        for (ByteBuffer memory : data.nioBuffers()) {
-            ChannelOutput.writeFully(channel, memory);
-        }
     }
 
     @Override

@@ -1,5 +1,7 @@
-package dev.sluice.form;
+package dev.sluice.form.sink;
 
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A sink that passes everything to two sinks. */
-final class TeeSink implements PartSink {
+public final class TeeSink implements PartSink {
     private final PartSink first;
     private final PartSink second;
     private final SinkState state = new SinkState();
@@ -15,7 +17,7 @@ final class TeeSink implements PartSink {
     private @Nullable Readiness secondPublished;
     private @Nullable Readiness published;
 
-    TeeSink(PartSink first, PartSink second) {
+    public TeeSink(PartSink first, PartSink second) {
         this.first = Objects.requireNonNull(first, "first");
         this.second = Objects.requireNonNull(second, "second");
     }

@@ -1,4 +1,4 @@
-package dev.sluice.form;
+package dev.sluice.form.assembly;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;

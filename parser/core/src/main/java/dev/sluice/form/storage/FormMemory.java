@@ -1,11 +1,12 @@
-package dev.sluice.form;
+package dev.sluice.form.storage;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
+import dev.sluice.form.MemoryBudget;
 import java.io.IOException;
-import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of one form: its limit, its account with the budget of the process, and the files that parts move to instead.
@@ -16,18 +17,20 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Confined to the decoding thread, except for releases.
  */
-final class FormMemory implements AutoCloseable {
+public final class FormMemory implements AutoCloseable {
     private static final long RESERVED_AHEAD = 8 << 10;
 
     /** Moves parts from memory to files. */
-    interface RoomMaker {
+    public interface RoomMaker {
         /** Moves one part to a file, if at least {@code missing} bytes can be released that way. {@return whether it did} */
         boolean makeRoom(long missing) throws IOException;
     }
 
-    private final FormOptions options;
+    final UnchargedMemory uncharged;
+    private final @Nullable Spool spool;
+    private final long maxFiles;
     private final RoomMaker roomMaker;
-    final MemoryBudget budget;
+    private final MemoryBudget budget;
     private final MemoryBudget.Account account;
     private final long max;
     /** Bytes charged to the budget but not to the limit of the form. */
@@ -43,41 +46,49 @@ final class FormMemory implements AutoCloseable {
     private boolean overLimit;
     private long filesMade;
 
-    /** @param roomMaker makes room for bytes that cannot be in a file */
-    FormMemory(FormOptions options, RoomMaker roomMaker) {
-        this(options, options.maxInMemoryBytes(), roomMaker);
-    }
-
-    private FormMemory(FormOptions options, long max, RoomMaker roomMaker) {
-        this.options = options;
+    /**
+     * Opens an account.
+     *
+     * @param spool the directory for the files, or null without files
+     * @param roomMaker makes room for bytes that cannot be in a file
+     */
+    public FormMemory(
+            MemoryBudget budget,
+            UnchargedMemory uncharged,
+            long maxBytes,
+            @Nullable Spool spool,
+            long maxFiles,
+            RoomMaker roomMaker) {
+        this.budget = budget;
+        this.uncharged = uncharged;
+        this.max = maxBytes;
+        this.spool = spool;
+        this.maxFiles = maxFiles;
         this.roomMaker = roomMaker;
-        this.budget = options.memory();
         this.account = budget.open();
-        this.max = max;
     }
 
     /** {@return memory for content that outlives this form, with an account of its own} */
     FormMemory detached() {
-        return new FormMemory(options, Long.MAX_VALUE, missing -> false);
+        return new FormMemory(budget, uncharged, Long.MAX_VALUE, null, 0, missing -> false);
     }
 
-    boolean hasFiles() {
-        return options.spool() != null;
+    public boolean hasFiles() {
+        return spool != null;
     }
 
     /** {@return whether the form may create one more file} */
-    boolean hasRoomForFile() {
-        return hasFiles() && filesMade < options.maxFilesOnDisk();
+    public boolean hasRoomForFile() {
+        return hasFiles() && filesMade < maxFiles;
     }
 
     /** {@return a new, empty file for a part} */
     SpoolFile newFile(PartHead head) throws IOException {
-        if (!hasRoomForFile()) {
-            throw head.because(Reason.TOO_MANY_FILES_ON_DISK)
-                    .limit(options.maxFilesOnDisk())
-                    .build();
+        Spool files = spool;
+        if (files == null || !hasRoomForFile()) {
+            throw head.because(Reason.TOO_MANY_FILES_ON_DISK).limit(maxFiles).build();
         }
-        SpoolFile file = Objects.requireNonNull(options.spool()).create();
+        SpoolFile file = files.create();
         filesMade++;
         return file;
     }
@@ -114,7 +125,7 @@ final class FormMemory implements AutoCloseable {
     }
 
     /** Releases the bytes that were reserved ahead. For a form that waits or has ended. */
-    void releaseAhead() {
+    public void releaseAhead() {
         if (reservedAhead > 0) {
             account.release(reservedAhead);
             reservedAhead = 0;
@@ -132,14 +143,14 @@ final class FormMemory implements AutoCloseable {
     }
 
     /** Reserves bytes for a part before its content, as {@link #reserveMakingRoom}; fails without room. */
-    void reserve(long bytes, PartHead head) throws IOException {
+    public void reserve(long bytes, PartHead head) throws IOException {
         if (!reserveMakingRoom(bytes)) {
             throw refusal(head, 0);
         }
     }
 
     /** {@return the exception for the failed reservation, after {@code size} bytes of the part} */
-    MultipartException refusal(PartHead head, long size) {
+    public MultipartException refusal(PartHead head, long size) {
         return overLimit
                 ? head.because(Reason.IN_MEMORY_TOO_LARGE)
                         .at(head.offset() + size)
@@ -150,11 +161,13 @@ final class FormMemory implements AutoCloseable {
 
     /** {@return the exception for a full budget} */
     MultipartException refusal() {
-        return account.refusal();
+        return MultipartException.because(Reason.MEMORY_FULL)
+                .limit(budget.capacity())
+                .build();
     }
 
     /** Reserves bytes from the budget only; moves parts to files to make room. */
-    void reserveForProcess(long bytes) throws IOException {
+    public void reserveForProcess(long bytes) throws IOException {
         while (!tryReserveForProcess(bytes)) {
             if (!roomMaker.makeRoom(missing(bytes))) {
                 throw refusal();
@@ -172,16 +185,16 @@ final class FormMemory implements AutoCloseable {
         return taken;
     }
 
-    void releaseForProcess(long bytes) {
+    public void releaseForProcess(long bytes) {
         account.release(bytes);
         heldForProcess -= bytes;
     }
 
-    void release(long bytes) {
+    public void release(long bytes) {
         account.release(bytes);
     }
 
-    long peak() {
+    public long peak() {
         return peak;
     }
 

@@ -1,8 +1,11 @@
-package dev.sluice.form;
+package dev.sluice.form.assembly;
 
 import dev.sluice.Deviation;
+import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
+import dev.sluice.form.storage.StoredPart;
+import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -11,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * The charset rules of one form (RFC 7578 section 4.5): the charset of the part, else the one that the {@code _charset_} field
  * names, else UTF-8.
  */
-final class TextRules {
+public final class TextRules {
     static final int MAX_CHARSET_NAME = 64;
 
-    final long maxFieldBytes;
+    private final long maxFieldBytes;
     private @Nullable String formCharsetName;
 
     TextRules(long maxFieldBytes) {
@@ -43,9 +46,29 @@ final class TextRules {
     }
 
     /** {@return the charset for a part; UTF-8 if the charset that applies is unknown} */
-    Charset charsetOf(@Nullable String ofPart) {
+    public Charset charsetOf(PartHead head) {
+        String ofPart = head.contentTypeParameter("charset");
         String name = ofPart != null ? ofPart : formCharsetName;
         Charset named = name == null ? null : Text.charset(name);
         return named != null ? named : StandardCharsets.UTF_8;
+    }
+
+    /**
+     * {@return the text of a part}
+     *
+     * @throws MultipartException if the content is larger than a field may be
+     */
+    public String text(StoredPart part) throws IOException {
+        if (part.content().size() > maxFieldBytes) {
+            throw tooLarge(part.head(), maxFieldBytes);
+        }
+        return new String(part.content().bytes(), charsetOf(part.head()));
+    }
+
+    static MultipartException tooLarge(PartHead head, long max) {
+        return head.because(MultipartException.Reason.FIELD_TOO_LARGE)
+                .limit(max)
+                .at(head.offset() + max)
+                .build();
     }
 }

@@ -1,4 +1,4 @@
-package dev.sluice.form;
+package dev.sluice.form.storage;
 
 import java.io.Closeable;
 import java.io.IOException;

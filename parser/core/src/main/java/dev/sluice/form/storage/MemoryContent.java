@@ -1,6 +1,7 @@
-package dev.sluice.form;
+package dev.sluice.form.storage;
 
 import dev.sluice.MultipartException;
+import dev.sluice.PartHead;
 import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -16,9 +17,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * The content of a part in memory. It is a copy, so that a small part does not keep a whole chunk in memory.
  *
  * <p>The content grows by segments: no byte is copied twice, and exactly the allocated memory is charged. Full-size segments come from
- * the {@link MemoryBudget} and return to it. Written by one thread, then read by any.
+ * {@link UnchargedMemory} and return to it. Written by one thread, then read by any.
  */
-final class MemoryContent implements PartContent.Storage {
+final class MemoryContent implements StoredContent.Storage {
     private static final int FIRST_SEGMENT = 256;
 
     /** Complete content is copied to a smaller segment if more than this part of its memory is free. */
@@ -43,6 +44,10 @@ final class MemoryContent implements PartContent.Storage {
         this.mayMoveToFile = mayMoveToFile;
     }
 
+    boolean mayMoveToFile() {
+        return mayMoveToFile;
+    }
+
     /** {@return how much memory a move to a file would release; 0 if the content must stay in memory} */
     long movableBytes() {
         return mayMoveToFile ? capacity : 0;
@@ -65,15 +70,15 @@ final class MemoryContent implements PartContent.Storage {
 
     /** Adds a segment. The first one fits the first bytes exactly, because most fields arrive in one piece. */
     private boolean grow(int wanted) throws IOException {
-        int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), MemoryBudget.SEGMENT);
-        next = next > MemoryBudget.SEGMENT / 2 && capacity > 0 ? MemoryBudget.SEGMENT : next;
+        int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), UnchargedMemory.SEGMENT);
+        next = next > UnchargedMemory.SEGMENT / 2 && capacity > 0 ? UnchargedMemory.SEGMENT : next;
         if (mayMoveToFile ? !memory.tryReserve(next) : !memory.reserveMakingRoom(next)) {
             return false;
         }
         if (count == segments.length) {
             segments = Arrays.copyOf(segments, Math.max(1, 2 * count));
         }
-        segments[count++] = memory.budget.segment(next);
+        segments[count++] = memory.uncharged.segment(next);
         capacity += next;
         return true;
     }
@@ -87,7 +92,7 @@ final class MemoryContent implements PartContent.Storage {
             segments[count - 1] = Arrays.copyOf(last, last.length - free);
             capacity = size;
             memory.release(free);
-            memory.budget.recycle(last);
+            memory.uncharged.recycle(last);
         }
     }
 
@@ -96,13 +101,27 @@ final class MemoryContent implements PartContent.Storage {
         return size;
     }
 
-    void writeTo(WritableByteChannel channel) throws IOException {
+    private void writeTo(WritableByteChannel channel) throws IOException {
         long left = size;
         for (int i = 0; i < count; i++) {
             ByteBuffer bytes = ByteBuffer.wrap(segments[i], 0, (int) Math.min(left, segments[i].length));
             left -= bytes.remaining();
             ChannelOutput.writeFully(channel, bytes);
         }
+    }
+
+    /** {@return a file with the bytes of this content, to which more can be written; this content is then closed} */
+    SpoolFile moveToFile(PartHead head) throws IOException {
+        SpoolFile file = memory.newFile(head);
+        try {
+            file.write(size, this::writeTo);
+        } catch (IOException | RuntimeException | Error e) { // an Error, too: writing allocates memory
+            try (file) {
+                throw e;
+            }
+        }
+        close();
+        return file;
     }
 
     @Override
@@ -139,7 +158,7 @@ final class MemoryContent implements PartContent.Storage {
         if (!closed) {
             closed = true;
             for (int i = 0; i < count; i++) {
-                memory.budget.recycle(segments[i]);
+                memory.uncharged.recycle(segments[i]);
             }
             segments = GONE;
             memory.release(capacity);
@@ -168,7 +187,7 @@ final class MemoryContent implements PartContent.Storage {
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, target.length);
-            if (capacity < MemoryBudget.SEGMENT) {
+            if (capacity < UnchargedMemory.SEGMENT) {
                 return copy(target, offset, length);
             }
             lock().lock(); // full-size segments are reused: another form could write while this copies

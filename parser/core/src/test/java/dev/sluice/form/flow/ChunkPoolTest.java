@@ -1,4 +1,4 @@
-package dev.sluice.form;
+package dev.sluice.form.flow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;

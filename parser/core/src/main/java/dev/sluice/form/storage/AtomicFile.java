@@ -1,4 +1,4 @@
-package dev.sluice.form;
+package dev.sluice.form.storage;
 
 import java.io.IOException;
 import java.io.InputStream;

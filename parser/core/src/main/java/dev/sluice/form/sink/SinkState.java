@@ -1,4 +1,4 @@
-package dev.sluice.form;
+package dev.sluice.form.sink;
 
 /** The state of a sink, which checks the order of calls: {@code write* complete? close+}. */
 final class SinkState {

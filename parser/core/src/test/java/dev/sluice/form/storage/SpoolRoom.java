@@ -1,4 +1,4 @@
-package dev.sluice.form;
+package dev.sluice.form.storage;
 
 import dev.sluice.MultipartException;
 import java.io.IOException;
@@ -6,10 +6,10 @@ import java.io.UncheckedIOException;
 
 /** The quota of a spool without files, because a model checker cannot explore the file system. */
 public final class SpoolRoom {
-    private final SpoolDirectory spool;
+    private final Spool spool;
 
     /** Resets the quota. */
-    public SpoolRoom(SpoolDirectory spool) {
+    public SpoolRoom(Spool spool) {
         this.spool = spool;
         giveBack(spool.bytes());
     }

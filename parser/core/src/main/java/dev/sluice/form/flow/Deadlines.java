@@ -1,8 +1,11 @@
-package dev.sluice.form;
+package dev.sluice.form.flow;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.ClientPace;
+import dev.sluice.form.FormOptions;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,26 +14,30 @@ import org.jspecify.annotations.Nullable;
  * <p>The client pays only for the time in which the form waits for it, that is, while no received bytes wait and no sink is
  * pending. Any thread may use this.
  */
-final class Deadlines {
+public final class Deadlines {
     private final FormOptions options;
+    private final LongSupplier clock;
+    private final long maxSinkWaitNanos;
     private final @Nullable ClientPace pace;
     private final ReentrantLock paceLock = new ReentrantLock();
     private volatile long sinkWaitStart;
 
-    Deadlines(FormOptions options) {
+    public Deadlines(FormOptions options, LongSupplier clock) {
         this.options = options;
+        this.clock = clock;
+        this.maxSinkWaitNanos = options.maxSinkWait().toNanos();
         this.pace = options.newPace();
     }
 
     // ---- the client
 
     /** Starts the clock of the client, unless bytes have arrived in the meantime. */
-    void awaitClient(BodyQueue queue) {
+    public void awaitClient(BodyQueue queue) {
         if (pace != null) {
             paceLock.lock();
             try {
                 if (queue.needsBytes()) {
-                    pace.startWaiting(options.now());
+                    pace.startWaiting(clock.getAsLong());
                 }
             } finally {
                 paceLock.unlock();
@@ -45,11 +52,11 @@ final class Deadlines {
      * @param discarded whether the bytes are discarded, so that the client is waited for again at once
      * @return whether the client was fast enough
      */
-    boolean received(int bytes, boolean discarded) {
+    public boolean received(int bytes, boolean discarded) {
         if (pace == null) {
             return true;
         }
-        long now = options.now();
+        long now = clock.getAsLong();
         paceLock.lock();
         try {
             pace.stopWaiting(now);
@@ -64,7 +71,7 @@ final class Deadlines {
         }
     }
 
-    boolean isClientTooSlow(long now) {
+    public boolean isClientTooSlow(long now) {
         if (pace == null) {
             return false;
         }
@@ -76,7 +83,7 @@ final class Deadlines {
         }
     }
 
-    MultipartException clientTooSlow() {
+    public MultipartException clientTooSlow() {
         return MultipartException.because(Reason.CLIENT_TOO_SLOW)
                 .limit(options.minBytesPerSecond())
                 .build();
@@ -85,18 +92,18 @@ final class Deadlines {
     // ---- the sink
 
     /** Starts the wait for a sink, before other threads can see that one is pending. */
-    void startSinkWait() {
+    public void startSinkWait() {
         sinkWaitStart = System.nanoTime();
     }
 
     /** {@return whether the sink that is pending now has been so for too long} */
-    boolean isSinkOverdue(long now) {
-        return now - sinkWaitStart > options.maxSinkWaitNanos();
+    public boolean isSinkOverdue(long now) {
+        return now - sinkWaitStart > maxSinkWaitNanos;
     }
 
-    MultipartException sinkStalled() {
+    public MultipartException sinkStalled() {
         return MultipartException.because(Reason.SINK_STALLED)
-                .limit(options.maxSinkWaitNanos())
+                .limit(maxSinkWaitNanos)
                 .build();
     }
 }

@@ -1,4 +1,4 @@
-package dev.sluice.form;
+package dev.sluice.form.assembly;
 
 import dev.sluice.Boundary;
 import dev.sluice.Deviation;
@@ -8,6 +8,15 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSummary;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import dev.sluice.form.SkippedPart;
+import dev.sluice.form.storage.FormMemory;
+import dev.sluice.form.storage.Spool;
+import dev.sluice.form.storage.StoredContent;
+import dev.sluice.form.storage.StoredPart;
 import dev.sluice.task.IsolatedCall;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -18,27 +27,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Assembles a form: decodes chunks, sends each part to its {@link PartDestination}, enforces the limits, and builds the {@link
- * MultipartForm}.
+ * AssembledForm}.
  *
  * <p>Never waits. If a sink is not ready, {@link #pump} and {@link #finish} return its readiness, and are called again later. After
  * an exception the caller calls {@link #fail}, which releases everything. Confined to one thread at a time.
  */
-final class FormAssembler {
+public final class FormAssembler {
     /** The memory charged for a part in addition to its header section, names and content. */
-    static final int PART_OVERHEAD = 512;
+    public static final int PART_OVERHEAD = 512;
 
     /** Content smaller than a disk block is not worth a file. */
-    private static final int MIN_BYTES_TO_MOVE = SpoolDirectory.BLOCK;
+    private static final int MIN_BYTES_TO_MOVE = Spool.BLOCK;
 
-    private final FormOptions options;
+    private final FormContext context;
     private final MultipartOptions limits;
     private final MultipartDecoder decoder;
-    final FormMemory memory;
+    public final FormMemory memory;
 
     private final TextRules rules;
     private final FormLimits counts;
     private final FormReporter reporter;
-    private final List<FormPart> parts = new ArrayList<>();
+    private final List<StoredPart> parts = new ArrayList<>();
     private final List<SkippedPart> skipped = new ArrayList<>();
 
     /** The complete sinks of the application, in order; the first {@link #published} of them are visible. */
@@ -55,14 +64,21 @@ final class FormAssembler {
     private long overhead;
 
     /** @param expected the announced size of the body, or -1; only for the progress */
-    FormAssembler(Boundary boundary, FormOptions options, long expected) throws IOException {
-        this.options = options;
+    public FormAssembler(Boundary boundary, FormContext context, long expected) throws IOException {
+        this.context = context;
+        FormOptions options = context.options();
         this.limits = options.multipart();
         this.decoder = MultipartDecoder.create(boundary, limits);
-        this.memory = new FormMemory(options, this::moveLargestToFile);
+        this.memory = new FormMemory(
+                options.memory(),
+                context.uncharged(),
+                options.maxInMemoryBytes(),
+                context.spool(),
+                options.maxFilesOnDisk(),
+                this::moveLargestToFile);
         this.rules = new TextRules(limits.maxFieldBytes());
         this.counts = new FormLimits(limits);
-        this.reporter = new FormReporter(options, memory, decoder, expected);
+        this.reporter = new FormReporter(context, memory, decoder, expected);
         try {
             memory.reserveForProcess(headerReserve());
         } catch (MultipartException e) {
@@ -77,13 +93,13 @@ final class FormAssembler {
     }
 
     /** @param chunk the next bytes of the body, <em>transferred</em>, after {@link #pump()} has read all earlier ones */
-    void feed(ByteBuf chunk) {
+    public void feed(ByteBuf chunk) {
         reporter.bodyReceived(chunk.readableBytes());
         decoder.feed(chunk);
     }
 
     /** Decodes the chunk. {@return {@link Readiness#READY} at its end, or the sink to wait for before this is called again} */
-    Readiness pump() throws IOException {
+    public Readiness pump() throws IOException {
         for (; ; ) {
             Readiness sink = Readiness.READY;
             if (partEnds) {
@@ -106,7 +122,7 @@ final class FormAssembler {
         }
     }
 
-    void chunkRead() {
+    public void chunkRead() {
         reporter.chunkDecoded();
     }
 
@@ -131,7 +147,7 @@ final class FormAssembler {
 
     private void beginPart() throws IOException {
         PartHead head = decoder.head();
-        if (options.expandNested()) {
+        if (context.options().expandNested()) {
             nested = NestedBody.of(head, counts.remaining(head));
         }
         if (nested == null) {
@@ -169,11 +185,11 @@ final class FormAssembler {
         if (!memory.hasRoomForFile()) {
             return false;
         }
-        FormPart largest = null;
+        StoredPart largest = null;
         long most = destination == null ? 0 : destination.movableBytes();
         long room = movable(most); // the bytes that moving every part would release
-        for (FormPart part : parts) {
-            long held = part.content.movableBytes();
+        for (StoredPart part : parts) {
+            long held = part.content().movableBytes();
             room += movable(held);
             if (held > most) {
                 most = held;
@@ -184,9 +200,9 @@ final class FormAssembler {
             return false;
         }
         if (largest != null) {
-            largest.content.moveToFile(memory, largest.head());
-            largest.content.complete();
-            reporter.partMovedToFile(largest.size());
+            largest.content().moveToFile(largest.head());
+            largest.content().complete();
+            reporter.partMovedToFile(largest.content().size());
         } else if (destination != null) {
             destination.moveToFile();
         }
@@ -219,7 +235,7 @@ final class FormAssembler {
         long names = length(head.name()) + length(head.filename());
         overhead = PART_OVERHEAD + head.headerBytes() + names * Character.BYTES;
         memory.reserve(overhead, head);
-        PartDestination opened = new PartDestination(options, memory, head);
+        PartDestination opened = new PartDestination(context, memory, head);
         destination = opened;
         opened.decide();
     }
@@ -235,14 +251,14 @@ final class FormAssembler {
             return ready; // even if it is ready by now: more steps of the end may follow
         }
         partEnds = false;
-        PartContent content = ended.takeContent();
+        StoredContent content = ended.takeContent();
         PartSink sink = ended.takeSink();
         SkippedPart skip = ended.skipped();
         if (sink != null) {
             sinks.add(sink);
         }
         if (content != null) {
-            parts.add(new FormPart(ended.head, content, rules));
+            parts.add(new StoredPart(ended.head, content));
         } else if (skip != null) {
             skipped.add(skip);
         } else {
@@ -265,10 +281,10 @@ final class FormAssembler {
     // ---- ends
 
     /**
-     * Publishes the sinks in order, after the last byte. {@return {@link Readiness#READY} if the {@link #form()} is complete, or
+     * Publishes the sinks in order, after the last byte. {@return {@link Readiness#READY} if the {@link #form} is complete, or
      * the sink to wait for before this is called again}
      */
-    Readiness finish() throws IOException {
+    public Readiness finish() throws IOException {
         if (!finished) {
             finished = true;
             decoder.finish();
@@ -290,20 +306,23 @@ final class FormAssembler {
         return Readiness.READY;
     }
 
-    /** {@return the form, which belongs to the caller} */
-    MultipartForm form() {
-        MultipartForm form = new MultipartForm(parts, skipped, reporter.deviations(), decoder.offset(), memory);
+    /** {@return the complete form} It belongs to this assembler until {@link #handOver}. */
+    public AssembledForm form() {
+        return new AssembledForm(parts, rules, skipped, reporter.deviations(), decoder.offset(), memory);
+    }
+
+    /** Releases everything except the {@link #form}, which from now on belongs to the caller. */
+    public void handOver() {
         over = true;
         decoder.close();
         sinks.forEach(sink -> IsolatedCall.run(sink::close));
         memory.releaseForProcess(headerReserve());
         memory.releaseAhead();
         reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
-        return form;
     }
 
     /** {@return {@code failure} with the current part, which exceptions of sinks and of the memory do not name} */
-    Throwable located(Throwable failure) {
+    public Throwable located(Throwable failure) {
         if (destination == null || !(failure instanceof MultipartException known) || known.partIndex() >= 0) {
             return failure;
         }
@@ -312,7 +331,7 @@ final class FormAssembler {
     }
 
     /** Releases everything. Exceptions of the clean-up are added to {@code reason}. Idempotent. */
-    void fail(Throwable reason, boolean aborted) {
+    public void fail(Throwable reason, boolean aborted) {
         if (over) {
             return;
         }
@@ -320,7 +339,7 @@ final class FormAssembler {
         boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
         boolean unexplained = aborted && !overloaded; // an adapter that has no thread for the form also aborts it
         Reason known = !unexplained && reason instanceof MultipartException e ? e.reason() : null;
-        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.of(known), known);
+        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(known), known);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
             PartSink maybe = sinks.get(published);
@@ -342,7 +361,7 @@ final class FormAssembler {
         for (PartSink sink : sinks) {
             undo(sink::close, reason);
         }
-        undo(() -> parts.forEach(FormPart::delete), reason);
+        undo(() -> parts.forEach(part -> part.content().close()), reason);
         decoder.close();
         memory.close();
     }

@@ -1,9 +1,15 @@
-package dev.sluice.form;
+package dev.sluice.form.assembly;
 
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormSummary;
+import dev.sluice.form.Progress;
+import dev.sluice.form.ProgressListener;
+import dev.sluice.form.storage.FormMemory;
+import dev.sluice.form.storage.StoredContent;
 import dev.sluice.task.IsolatedCall;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An exception of the listener fails the form. An exception of the metrics does not.
  */
-final class FormReporter {
+public final class FormReporter {
     private static final int MAX_REPORTED = 100;
 
-    private final FormOptions options;
+    private final FormContext context;
     private final FormMemory memory;
     private final MultipartDecoder decoder;
     private final long expectedBytes;
@@ -38,21 +44,21 @@ final class FormReporter {
      *
      * @param expectedBytes the announced size of the body, or -1; only for the progress
      */
-    FormReporter(FormOptions options, FormMemory memory, MultipartDecoder decoder, long expectedBytes) {
-        this.options = options;
+    FormReporter(FormContext context, FormMemory memory, MultipartDecoder decoder, long expectedBytes) {
+        this.context = context;
         this.memory = memory;
         this.decoder = decoder;
         this.expectedBytes = expectedBytes;
-        this.started = options.now();
-        this.lastProgress = started - options.progressNanos;
-        report(options, FormMetrics::formStarted);
+        this.started = context.now();
+        this.lastProgress = started - context.progressNanos();
+        report(context.metrics(), FormMetrics::formStarted);
     }
 
     // ---- progress
 
     /** Reports progress, unless the last report is too recent. */
     void chunkDecoded() {
-        if (options.progress != null && options.now() - lastProgress >= options.progressNanos) {
+        if (context.progress() != null && context.now() - lastProgress >= context.progressNanos()) {
             reportProgress(false);
         }
     }
@@ -67,9 +73,9 @@ final class FormReporter {
     }
 
     private void reportProgress(boolean ended) {
-        ProgressListener listener = options.progress;
+        ProgressListener listener = context.progress();
         if (listener != null) {
-            lastProgress = options.now();
+            lastProgress = context.now();
             int part = decoder.partIndex();
             boolean partEnded = part >= 0 && part == endedPart;
             listener.progressed(
@@ -79,7 +85,7 @@ final class FormReporter {
 
     // ---- counts for the summary
 
-    void partCompleted(PartHead head, @Nullable PartContent content) {
+    void partCompleted(PartHead head, @Nullable StoredContent content) {
         parts++;
         files += head.filename() == null ? 0 : 1;
         if (content != null && !content.isInMemory()) {
@@ -107,14 +113,14 @@ final class FormReporter {
     // ---- metrics
 
     void bodyReceived(int bytes) {
-        if (options.metrics != null) { // avoids a lambda for each chunk
-            report(options, metrics -> metrics.bodyReceived(bytes));
+        if (context.metrics() != null) { // avoids a lambda for each chunk
+            report(context.metrics(), metrics -> metrics.bodyReceived(bytes));
         }
     }
 
     void formEnded(FormSummary.Outcome outcome, @Nullable Reason reason) {
         report(
-                options,
+                context.metrics(),
                 metrics -> metrics.formEnded(new FormSummary(
                         outcome,
                         reason,
@@ -126,18 +132,25 @@ final class FormReporter {
                         memory.peak(),
                         decoder.deviationCount() + nestedDeviationCount,
                         deviations(),
-                        options.now() - started)));
+                        context.now() - started)));
     }
 
     /** Reports the start and the end of a form that was rejected by the head of its request. */
-    static void reportRejected(FormOptions options, @Nullable Reason reason, FormSummary.Outcome outcome) {
+    public static void reportRejected(
+            @Nullable FormMetrics metrics, @Nullable Reason reason, FormSummary.Outcome outcome) {
         FormSummary summary = new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
-        report(options, FormMetrics::formStarted);
-        report(options, metrics -> metrics.formEnded(summary));
+        report(metrics, FormMetrics::formStarted);
+        report(metrics, listener -> listener.formEnded(summary));
     }
 
-    private static void report(FormOptions options, Consumer<FormMetrics> event) {
-        FormMetrics metrics = options.metrics;
+    /** {@return the outcome of a form that failed for this reason, or for none of the library} */
+    public static FormSummary.Outcome outcome(@Nullable Reason reason) {
+        return reason == null
+                ? FormSummary.Outcome.FAILED
+                : FormSummary.Outcome.valueOf(reason.kind().name());
+    }
+
+    private static void report(@Nullable FormMetrics metrics, Consumer<FormMetrics> event) {
         if (metrics != null) {
             IsolatedCall.run(() -> event.accept(metrics));
         }

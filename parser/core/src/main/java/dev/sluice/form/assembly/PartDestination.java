@@ -1,9 +1,14 @@
-package dev.sluice.form;
+package dev.sluice.form.assembly;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.Setting;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import dev.sluice.form.SkippedPart;
+import dev.sluice.form.storage.FormMemory;
+import dev.sluice.form.storage.StoredContent;
 import dev.sluice.legacy.LegacyFormats;
 import dev.sluice.legacy.TransferDecoder;
 import io.netty.buffer.ByteBuf;
@@ -20,24 +25,44 @@ import org.jspecify.annotations.Nullable;
  * first bytes: until then they are collected and charged to the form. Each call writes to the sink at most once, so that the
  * readiness it returns is the only one to wait for.
  */
-final class PartDestination implements AutoCloseable {
-    private static final PartSink NOWHERE = PartSink.discard();
-
+public final class PartDestination implements AutoCloseable {
     private static final byte[] NOTHING = {};
 
-    private final FormOptions options;
+    /** A {@link dev.sluice.form.PartDecider}. */
+    public interface Decider {
+        Decision decide(PartHead head) throws IOException;
+    }
+
+    /** A {@link dev.sluice.form.PartDecision}. */
+    public interface Decision {
+        void applyTo(PartDestination part) throws IOException;
+    }
+
+    /** A {@link dev.sluice.form.PartDecision.Peek}. */
+    public interface Peek {
+        Decision decide(byte[] first) throws IOException;
+    }
+
+    private final FormContext context;
     private final FormMemory memory;
     final PartHead head;
     private final @Nullable TransferDecoder transfer;
-    private PartSink sink = NOWHERE;
-    private @Nullable PartContent content;
+
+    /** The sink of the application, or the content that the form stores, or neither. */
+    private @Nullable PartSink sink;
+
+    private @Nullable StoredContent content;
+
+    /** The largest content in memory; a larger one moves to a file. */
+    private long maxBytesInMemory = Long.MAX_VALUE;
+
     private @Nullable SkippedPart skipped;
     private long maxBytes = Long.MAX_VALUE;
     private long size;
     private int endSteps;
 
     /** The decision that waits for the first bytes, which {@code peeked} collects. */
-    private PartDecision.@Nullable Peek peek;
+    private @Nullable Peek peek;
 
     private byte[] peeked = NOTHING;
     private int peekedSize;
@@ -45,11 +70,11 @@ final class PartDestination implements AutoCloseable {
     /** A copy of the start of the {@code _charset_} field, for any destination; null for other parts. */
     private final @Nullable ByteArrayOutputStream charsetField;
 
-    PartDestination(FormOptions options, FormMemory memory, PartHead head) {
-        this.options = options;
+    PartDestination(FormContext context, FormMemory memory, PartHead head) {
+        this.context = context;
         this.memory = memory;
         this.head = head;
-        this.transfer = options.multipart().decodeTransferEncodings()
+        this.transfer = context.options().multipart().decodeTransferEncodings()
                 ? LegacyFormats.transferDecoder(head.transferEncoding(), this::malformed)
                 : null;
         this.charsetField = TextRules.namesCharset(head) ? new ByteArrayOutputStream() : null;
@@ -62,47 +87,41 @@ final class PartDestination implements AutoCloseable {
     }
 
     void decide() throws IOException {
-        options.decider.decide(head).action.applyTo(this);
+        context.decider().decide(head).applyTo(this);
     }
 
     // ---- decisions
 
-    void store() {
-        storeIn(new SpillSink(memory, memory.hasFiles(), threshold(), head));
+    public void store() {
+        if (memory.hasFiles()) {
+            long set = context.options().spillThreshold();
+            boolean field = head.filename() == null; // which is usually read into memory anyway
+            maxBytesInMemory = field ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;
+        }
+        content = new StoredContent(memory, memory.hasFiles());
     }
 
-    void storeInMemory() {
-        maxBytes = options.multipart().maxFieldBytes();
-        storeIn(new SpillSink(memory, false, 0, head));
+    public void storeInMemory() {
+        maxBytes = context.options().multipart().maxFieldBytes();
+        content = new StoredContent(memory, false);
     }
 
-    void sendTo(PartSink to) {
+    public void sendTo(PartSink to) {
         sink = to;
     }
 
-    void skip(int status, String message) {
+    public void skip(int status, String message) {
         skipped = new SkippedPart(head, status, message);
     }
 
-    void reject(int status, String message) throws MultipartException {
+    public void reject(int status, String message) throws MultipartException {
         throw head.because(Reason.PART_REFUSED)
                 .httpStatus(status)
                 .saying(message)
                 .build();
     }
 
-    /** {@return the largest size in memory; it is larger for fields, which are usually read into memory anyway} */
-    private long threshold() {
-        long set = options.spillThreshold();
-        return head.filename() == null ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;
-    }
-
-    private void storeIn(SpillSink to) {
-        content = to.content();
-        sink = to;
-    }
-
-    void peek(int bytes, PartDecision.Peek decision) throws IOException {
+    public void peek(int bytes, Peek decision) throws IOException {
         if (peek != null) {
             throw new IllegalStateException("a peek must return a decision, not another peek");
         }
@@ -134,10 +153,10 @@ final class PartDestination implements AutoCloseable {
 
     /** Decides, then passes on the collected bytes and {@code rest}. */
     private Readiness decideByPeek(ByteBuf rest) throws IOException {
-        PartDecision.Peek decision = peek;
+        Peek decision = peek;
         byte[] bytes = Arrays.copyOf(peeked, peekedSize);
         if (decision != null) {
-            decision.decide(bytes.clone()).action.applyTo(this);
+            decision.decide(bytes.clone()).applyTo(this);
         }
         releasePeeked();
         ByteBuf all = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(bytes), rest.retainedSlice());
@@ -158,14 +177,32 @@ final class PartDestination implements AutoCloseable {
     private Readiness passOn(ByteBuf data) throws IOException {
         int count = data.readableBytes();
         if (count > maxBytes - size) {
-            throw FormPart.tooLarge(head, maxBytes);
+            throw TextRules.tooLarge(head, maxBytes);
         }
         size += count;
         if (charsetField != null) {
             int wanted = Math.min(count, TextRules.MAX_CHARSET_NAME + 1 - charsetField.size());
             data.getBytes(data.readerIndex(), charsetField, wanted);
         }
-        return count > 0 && sink != NOWHERE ? sink.write(data) : Readiness.READY;
+        if (count == 0) {
+            return Readiness.READY;
+        } else if (sink != null) {
+            return sink.write(data);
+        } else if (content != null) {
+            store(data, content);
+        }
+        return Readiness.READY;
+    }
+
+    private void store(ByteBuf data, StoredContent in) throws IOException {
+        boolean fits = !in.isInMemory() || data.readableBytes() <= maxBytesInMemory - in.size();
+        if (!fits || !in.write(data)) {
+            if (!in.mayMoveToFile()) {
+                throw memory.refusal(head, in.size());
+            }
+            in.moveToFile(head);
+            in.write(data);
+        }
     }
 
     /** Ends the part after its last byte. {@return the sink to wait for, before this is called again} */
@@ -174,13 +211,20 @@ final class PartDestination implements AutoCloseable {
             Readiness ready = switch (endSteps++) {
                 case 0 -> endTransfer();
                 case 1 -> peeked.length > 0 ? decideByPeek(Unpooled.EMPTY_BUFFER) : Readiness.READY;
-                default -> sink == NOWHERE ? Readiness.READY : sink.complete();
+                default -> complete();
             };
             if (!ready.checkReady()) {
                 return ready;
             }
         }
         return Readiness.READY;
+    }
+
+    private Readiness complete() throws IOException {
+        if (content != null) {
+            content.complete();
+        }
+        return sink == null ? Readiness.READY : sink.complete();
     }
 
     private Readiness endTransfer() throws IOException {
@@ -199,25 +243,24 @@ final class PartDestination implements AutoCloseable {
     /** Moves the bytes received so far to a file. */
     void moveToFile() throws IOException {
         if (content != null) {
-            content.moveToFile(memory, head);
+            content.moveToFile(head);
         }
     }
 
     /** {@return the content, which now belongs to the caller, or null if the form does not store the part} */
     @Nullable
-    PartContent takeContent() {
-        if (content != null) {
-            sink = NOWHERE;
-        }
-        return content;
+    StoredContent takeContent() {
+        StoredContent taken = content;
+        content = null;
+        return taken;
     }
 
     /** {@return the sink of the application, which the caller publishes and closes, or null} */
     @Nullable
     PartSink takeSink() {
         PartSink taken = sink;
-        sink = NOWHERE;
-        return taken == NOWHERE ? null : taken;
+        sink = null;
+        return taken;
     }
 
     /** {@return the value of the {@code _charset_} field, cut one byte after the longest valid name; null for other parts} */
@@ -233,6 +276,11 @@ final class PartDestination implements AutoCloseable {
     @Override
     public void close() {
         releasePeeked();
-        sink.close();
+        if (content != null) {
+            content.close();
+        }
+        if (sink != null) {
+            sink.close();
+        }
     }
 }

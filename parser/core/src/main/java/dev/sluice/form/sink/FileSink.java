@@ -1,8 +1,11 @@
-package dev.sluice.form;
+package dev.sluice.form.sink;
 
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import dev.sluice.form.storage.Spool;
+import dev.sluice.form.storage.SpoolFile;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.nio.file.CopyOption;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -12,8 +15,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A sink that writes a part to the spool and moves the file to its target when the form is complete. */
-final class FileSink implements PartSink {
-    private final SpoolDirectory spool;
+public final class FileSink implements PartSink {
+    private final Spool spool;
     private final Iterator<Path> targets;
     private final boolean replace;
     private final SinkState state = new SinkState();
@@ -21,10 +24,10 @@ final class FileSink implements PartSink {
     private @Nullable Path target;
     private boolean replaced;
 
-    FileSink(SpoolDirectory spool, Iterator<Path> targets, CopyOption... options) {
-        this.spool = Objects.requireNonNull(spool, "spool");
+    public FileSink(Spool spool, Iterator<Path> targets, boolean replace) {
+        this.spool = spool;
         this.targets = Objects.requireNonNull(targets, "targets");
-        this.replace = PartContent.replaces(options);
+        this.replace = replace;
     }
 
     private SpoolFile file() throws IOException {

@@ -1,36 +1,35 @@
-package dev.sluice.form;
+package dev.sluice.form.flow;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * A bounded pool of read buffers on the heap, shared by all forms of a {@link Forms}.
+ * A bounded pool of read buffers on the heap, shared by all forms of a {@link dev.sluice.form.Forms}.
  *
  * <p>It is an object with an owner, not a cache per thread, so that an undeployed web application leaves nothing on the threads of
  * its container.
  */
-final class ChunkPool implements AutoCloseable {
-    static final int CHUNK_SIZE = 32 << 10;
+public final class ChunkPool implements AutoCloseable {
+    public static final int CHUNK_SIZE = 32 << 10;
 
     private static final int MOST_KEPT = 32;
 
     /** An allocator without caches per thread. */
-    static final ByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
+    public static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
 
     private final Queue<ByteBuf> free = new ArrayBlockingQueue<>(MOST_KEPT);
     private volatile boolean closed;
 
     /** {@return an empty chunk, which the caller {@linkplain #give returns}} */
-    ByteBuf take() {
+    public ByteBuf take() {
         ByteBuf chunk = free.poll();
         return chunk == null ? ALLOCATOR.heapBuffer(CHUNK_SIZE, CHUNK_SIZE) : chunk.clear();
     }
 
     /** Returns a chunk to the pool, unless a sink has retained it. */
-    void give(ByteBuf chunk) {
+    public void give(ByteBuf chunk) {
         if (chunk.refCnt() > 1 || !free.offer(chunk)) {
             chunk.release();
         } else if (closed) {

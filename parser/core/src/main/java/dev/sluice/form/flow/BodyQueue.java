@@ -1,5 +1,6 @@
-package dev.sluice.form;
+package dev.sluice.form.flow;
 
+import dev.sluice.form.storage.UnchargedMemory;
 import io.netty.buffer.ByteBuf;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -11,95 +12,94 @@ import org.jspecify.annotations.Nullable;
  * The chunks of one form that were received and are not decoded yet, with the room for more.
  *
  * <p>The thread of the source adds chunks, the decoding thread removes them. A chunk counts by its capacity, which is the memory
- * that it occupies, from {@link #add} until {@link #decoded}. The counts of all forms add up in the {@link MemoryBudget}. If that
+ * that it occupies, from {@link #add} until {@link #decoded}. The counts of all forms add up in the {@link UnchargedMemory}. If that
  * total is too large, a form has no room before its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must look for room again afterwards, because room may have
  * appeared in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
  */
-final class BodyQueue {
+public final class BodyQueue {
     /** The most bytes of one form that may wait. */
-    static final long WINDOW = 512 << 10;
+    public static final long WINDOW = 512 << 10;
 
-    private final MemoryBudget budget;
+    private final UnchargedMemory memory;
     private final Queue<ByteBuf> chunks = new ConcurrentLinkedQueue<>();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
     private volatile boolean finished;
 
-    BodyQueue(MemoryBudget budget) {
-        this.budget = budget;
+    public BodyQueue(UnchargedMemory memory) {
+        this.memory = memory;
     }
 
     // ---- the thread of the source
 
     /** @param chunk <em>transferred</em> */
-    void add(ByteBuf chunk) {
+    public void add(ByteBuf chunk) {
         int kept = chunk.capacity();
         waitingBytes.addAndGet(kept);
-        budget.addWaiting(kept);
+        memory.addWaiting(kept);
         chunks.add(chunk);
     }
 
     /** Marks the end of the body. */
-    void finish() {
+    public void finish() {
         finished = true;
     }
 
-    boolean isFinished() {
+    public boolean isFinished() {
         return finished;
     }
 
     /** {@return how many more bytes may be received now} */
-    long room() {
+    public long room() {
         long waiting = waitingBytes.get();
         return waiting >= window() ? 0 : WINDOW - waiting;
     }
 
     private long window() {
-        return budget.isCrowded() ? 1 : WINDOW;
+        return memory.isCrowded() ? 1 : WINDOW;
     }
 
-    void pause() {
+    public void pause() {
         paused.set(true);
     }
 
     /** {@return whether the source was paused, so that the caller must wake it} */
-    boolean resume() {
+    public boolean resume() {
         return paused.get() && paused.compareAndSet(true, false);
     }
 
     // ---- the decoding thread
 
     /** {@return the next chunk, which stays in the queue, or null} */
-    @Nullable
-    ByteBuf peek() {
+    public @Nullable ByteBuf peek() {
         return chunks.peek();
     }
 
     /** {@return the next chunk, which now belongs to the caller and counts until {@link #decoded}} */
-    ByteBuf remove() {
+    public ByteBuf remove() {
         return chunks.remove();
     }
 
     /** Stops counting {@code bytes} of removed chunks. */
-    void decoded(int bytes) {
-        budget.addWaiting(-bytes);
+    public void decoded(int bytes) {
+        memory.addWaiting(-bytes);
         waitingBytes.addAndGet(-bytes);
     }
 
     /** {@return whether at least half of the window is free, so that a paused source is worth waking} */
-    boolean isHalfEmpty() {
+    public boolean isHalfEmpty() {
         return waitingBytes.get() <= window() / 2;
     }
 
     /** {@return whether the form cannot continue without more bytes from the client} */
-    boolean needsBytes() {
+    public boolean needsBytes() {
         return chunks.isEmpty() && !finished;
     }
 
     /** Releases all chunks. */
-    void clear() {
+    public void clear() {
         for (ByteBuf chunk; (chunk = chunks.poll()) != null; ) {
             decoded(chunk.capacity());
             chunk.release();

@@ -1,0 +1,29 @@
+package dev.sluice.form.assembly;
+
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.ProgressListener;
+import dev.sluice.form.storage.Spool;
+import dev.sluice.form.storage.UnchargedMemory;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options of a form with the callbacks and resources for which they have no accessor.
+ *
+ * @param progressNanos the minimum time between two calls of {@code progress}
+ * @param clock as {@link System#nanoTime()}
+ */
+public record FormContext(
+        FormOptions options,
+        PartDestination.Decider decider,
+        @Nullable Spool spool,
+        UnchargedMemory uncharged,
+        @Nullable ProgressListener progress,
+        long progressNanos,
+        @Nullable FormMetrics metrics,
+        LongSupplier clock) {
+    long now() {
+        return clock.getAsLong();
+    }
+}

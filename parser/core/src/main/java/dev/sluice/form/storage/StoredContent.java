@@ -1,0 +1,246 @@
+package dev.sluice.form.storage;
+
+import dev.sluice.MultipartException;
+import dev.sluice.PartHead;
+import io.netty.buffer.ByteBuf;
+import java.io.Closeable;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The content of one part: its bytes, in memory or in a file, and the streams that read the file.
+ *
+ * <p>The decoding thread writes it. After {@link #complete}, any thread may use it, as {@link dev.sluice.form.PartContent} documents.
+ */
+public final class StoredContent implements Closeable {
+    private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
+
+    /** The bytes of a content, in memory or in a file. Written by one thread, then read by any. */
+    interface Storage extends AutoCloseable {
+        /** Reads bytes from {@code data}. {@return false if memory is short, so that some bytes are left} */
+        boolean write(ByteBuf data) throws IOException;
+
+        /** Marks the end of the content. */
+        void complete() throws IOException;
+
+        long size();
+
+        /** {@return the lock for moving and releasing the bytes} */
+        ReentrantLock lock();
+
+        InputStream read() throws IOException;
+
+        /** Moves the bytes to a file of the application. This storage is then closed. */
+        void moveTo(Path target, boolean replace) throws IOException;
+
+        /** {@return a storage with the same bytes for a new owner, possibly this one; any other is then closed} */
+        Storage detach() throws MultipartException;
+
+        /** Releases the memory or deletes the file. */
+        @Override
+        void close();
+    }
+
+    private Storage storage; // changes only while the form is assembled
+
+    /** Open streams of the file; null before the first one. */
+    private volatile @Nullable Set<InputStream> streams;
+
+    /** Why this content is no longer available, for messages, or null. Guarded by the lock. */
+    private volatile @Nullable String gone;
+
+    StoredContent(Storage storage) {
+        this.storage = storage;
+    }
+
+    /**
+     * Creates an empty content in memory.
+     *
+     * @param mayMoveToFile if true, {@link #write} returns false when memory is short; if false, other parts move to files first
+     */
+    public StoredContent(FormMemory memory, boolean mayMoveToFile) {
+        this(new MemoryContent(memory, mayMoveToFile));
+    }
+
+    // ---- while the form is assembled
+
+    /** Reads bytes from {@code data}. {@return false if memory is short, so that some bytes are left} */
+    public boolean write(ByteBuf data) throws IOException {
+        return storage.write(data);
+    }
+
+    /** Marks the end of the content. */
+    public void complete() throws IOException {
+        storage.complete();
+    }
+
+    /** {@return whether this is in memory and may move to a file} */
+    public boolean mayMoveToFile() {
+        return storage instanceof MemoryContent memory && memory.mayMoveToFile();
+    }
+
+    /** {@return how much memory a move to a file would release; 0 if it must stay in memory or is in a file} */
+    public long movableBytes() {
+        return storage instanceof MemoryContent memory ? memory.movableBytes() : 0;
+    }
+
+    /** Moves content from memory to a file, to which more can be written. */
+    public void moveToFile(PartHead head) throws IOException {
+        if (storage instanceof MemoryContent memory) {
+            storage = memory.moveToFile(head);
+        }
+    }
+
+    // ---- at any time
+
+    public long size() {
+        return storage.size();
+    }
+
+    public boolean isInMemory() {
+        return storage instanceof MemoryContent;
+    }
+
+    public InputStream inputStream() throws IOException {
+        if (isInMemory()) {
+            checkHere();
+            return storage.read();
+        }
+        storage.lock().lock();
+        try {
+            checkHere();
+            InputStream stream = new OfFile(storage.read());
+            Set<InputStream> open = streams;
+            if (open == null) {
+                open = ConcurrentHashMap.newKeySet();
+                streams = open;
+            }
+            open.add(stream);
+            return stream;
+        } finally {
+            storage.lock().unlock();
+        }
+    }
+
+    public byte[] bytes() throws IOException {
+        if (size() > MAX_ARRAY) {
+            throw new IOException("the content has " + size() + " bytes, too many for an array: read it as a stream");
+        }
+        try (InputStream in = inputStream()) {
+            return in.readAllBytes();
+        }
+    }
+
+    public long transferTo(OutputStream out) throws IOException {
+        try (InputStream in = inputStream()) {
+            return in.transferTo(out);
+        }
+    }
+
+    /** Moves the content to a file of the application, atomically. There is nothing to close afterwards. */
+    public void moveTo(Path target, boolean replace) throws IOException {
+        storage.lock().lock();
+        try {
+            checkHere();
+            storage.moveTo(target, replace);
+            gone = "was moved";
+        } finally {
+            storage.lock().unlock();
+        }
+    }
+
+    /**
+     * {@return the same content for a new owner, memory charged to an account of its own} Of several threads, one gets it. This
+     * content has nothing to close afterwards.
+     */
+    public StoredContent detach() throws MultipartException {
+        storage.lock().lock();
+        try {
+            checkHere();
+            StoredContent successor = new StoredContent(storage.detach());
+            gone = "was detached";
+            closeStreams();
+            return successor;
+        } finally {
+            storage.lock().unlock();
+        }
+    }
+
+    private void checkHere() {
+        if (gone != null) {
+            throw new IllegalStateException("the content of the part " + gone);
+        }
+    }
+
+    private void closeStreams() {
+        Set<InputStream> open = streams;
+        for (InputStream stream : open == null ? Set.<InputStream>of() : open) {
+            try {
+                stream.close();
+            } catch (IOException e) {
+                // a stream that was only read has nothing to lose
+            }
+        }
+    }
+
+    /** Releases the memory or deletes the file, unless it was moved, and closes all streams. Idempotent. */
+    @Override
+    public void close() {
+        storage.lock().lock();
+        try {
+            closeStreams();
+            if (gone == null) {
+                gone = "is closed";
+                storage.close();
+            }
+        } finally {
+            storage.lock().unlock();
+        }
+    }
+
+    /** Reads the file; nothing once it is closed, or the content is. */
+    private final class OfFile extends FilterInputStream {
+        private volatile boolean over;
+
+        OfFile(InputStream file) {
+            super(file);
+        }
+
+        private InputStream open() throws IOException {
+            if (over) {
+                throw new IOException("the stream is closed");
+            }
+            return in;
+        }
+
+        @Override
+        public int read() throws IOException {
+            return open().read();
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            return open().read(target, offset, length);
+        }
+
+        @Override
+        public long skip(long count) throws IOException {
+            return open().skip(count);
+        }
+
+        @Override
+        public void close() throws IOException {
+            over = true;
+            Objects.requireNonNull(streams).remove(this);
+            super.close();
+        }
+    }
+}

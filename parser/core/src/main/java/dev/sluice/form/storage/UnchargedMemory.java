@@ -1,0 +1,54 @@
+package dev.sluice.form.storage;
+
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The memory of all forms of a {@link dev.sluice.form.MemoryBudget} that is not charged to it: chunks that wait to be decoded, and
+ * released segments that are kept for later parts. Thread-safe, without locks.
+ */
+public final class UnchargedMemory {
+    /** The size of the segments that are reused. */
+    static final int SEGMENT = 8 << 10;
+
+    private static final int MOST_SPARE = 128;
+    private static final int SHARE_THAT_WAITS = 8;
+    private static final long LEAST_THAT_WAITS = 1 << 20;
+
+    private final long maxWaiting;
+    private final AtomicLong waiting = new AtomicLong();
+    private final ArrayBlockingQueue<byte[]> spare = new ArrayBlockingQueue<>(MOST_SPARE);
+
+    /** @param capacity the capacity of the budget */
+    public UnchargedMemory(long capacity) {
+        this.maxWaiting = Math.max(capacity / SHARE_THAT_WAITS, LEAST_THAT_WAITS);
+    }
+
+    /** Changes the memory of the chunks that wait to be decoded. */
+    public void addWaiting(long bytes) {
+        waiting.addAndGet(bytes);
+    }
+
+    /** {@return the memory of the chunks that wait to be decoded} */
+    public long waiting() {
+        return waiting.get();
+    }
+
+    /** {@return whether the waiting chunks take more than 1 MiB and more than an eighth of the capacity} */
+    public boolean isCrowded() {
+        return waiting.get() > maxWaiting;
+    }
+
+    /** {@return a segment of {@code size} bytes, which the caller has reserved; its content is arbitrary} */
+    byte[] segment(int size) {
+        byte[] used = size == SEGMENT ? spare.poll() : null;
+        return used == null ? new byte[size] : used;
+    }
+
+    /** Takes a segment back that is not read any more. */
+    void recycle(byte[] segment) {
+        if (segment.length == SEGMENT) {
+            spare.offer(segment); // if the queue is full, the garbage collector takes it
+        }
+    }
+}
