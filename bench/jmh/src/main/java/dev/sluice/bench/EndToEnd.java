@@ -77,6 +77,7 @@ final class EndToEnd implements ServerBench {
         }
     }
 
+    private final List<Variant> variants;
     private final List<Load> loads;
     private final int rounds;
     private final Consumer<String> out;
@@ -84,10 +85,12 @@ final class EndToEnd implements ServerBench {
 
     /** @param out receives progress messages */
     EndToEnd(boolean quick, Consumer<String> out) {
-        this(loads(quick ? 1 : 2), quick ? 3 : 7, out);
+        this(List.of(Variant.values()), loads(quick ? 1 : 2), quick ? 3 : 7, out);
     }
 
-    EndToEnd(List<Load> loads, int rounds, Consumer<String> out) {
+    /** @param variants with {@link Variant#DISCARD} */
+    EndToEnd(List<Variant> variants, List<Load> loads, int rounds, Consumer<String> out) {
+        this.variants = variants;
         this.loads = loads;
         this.rounds = rounds;
         this.out = out;
@@ -110,7 +113,7 @@ final class EndToEnd implements ServerBench {
 
     @Override
     public Plan plan() {
-        int servers = Variant.values().length;
+        int servers = variants.size();
         double round = runnable().stream().mapToDouble(Load::expectedSeconds).sum();
         return new Plan(servers * runnable().size() * rounds, START_SECONDS + servers * (WARM_UPS + rounds) * round);
     }
@@ -126,7 +129,7 @@ final class EndToEnd implements ServerBench {
         }
         Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
         try {
-            for (Variant variant : Variant.values()) {
+            for (Variant variant : variants) {
                 servers.put(variant, new ServerProcess(List.of(), MeasuredServer.class, variant.id()));
             }
             return measure(servers);
@@ -141,17 +144,14 @@ final class EndToEnd implements ServerBench {
         List<Load> all = runnable();
         for (Load load : all) {
             Body body = load.scenario().body();
-            for (Variant variant : Variant.values()) {
+            for (Variant variant : variants) {
                 // Before anything is timed, the server must find the content of the body, including its checksums.
                 try (Sender sender = new Sender(servers.get(variant).port(), MeasuredServer.CHECKED, body)) {
                     expect(sender.send(), expected(variant, body, true));
                 }
             }
             Map<Variant, List<Round>> measured = ServerBench.inTurn(
-                    List.of(Variant.values()),
-                    WARM_UPS,
-                    rounds,
-                    variant -> round(load, body, servers.get(variant), variant));
+                    variants, WARM_UPS, rounds, variant -> round(load, body, servers.get(variant), variant));
             int done = all.indexOf(load) + 1;
             double left = (System.nanoTime() - start) / 1e9 / done * (all.size() - done);
             measured.forEach((variant, its) -> {

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * large body over another connection. Each figure is a 99th percentile.
  */
 final class Fairness implements ServerBench {
-    private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
+    static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
     private static final int WARM_UPS = 3;
     private static final int FORMS = 100;
     private static final String ONE_LOOP = "-Dio.netty.eventLoopThreads=1";
@@ -27,6 +27,7 @@ final class Fairness implements ServerBench {
     private static final double ROUND_SECONDS = 2;
 
     private final Body form = Scenario.FIELDS_100.body();
+    private final List<Variant> variants;
     private final Scenario scenario;
     private final Body large;
     private final int warmUps;
@@ -35,10 +36,11 @@ final class Fairness implements ServerBench {
 
     /** @param out receives progress messages */
     Fairness(boolean quick, Consumer<String> out) {
-        this(Scenario.RANDOM_1G, WARM_UPS, quick ? 3 : 15, out);
+        this(VARIANTS, Scenario.RANDOM_1G, WARM_UPS, quick ? 3 : 15, out);
     }
 
-    Fairness(Scenario large, int warmUps, int rounds, Consumer<String> out) {
+    Fairness(List<Variant> variants, Scenario large, int warmUps, int rounds, Consumer<String> out) {
+        this.variants = variants;
         this.scenario = large;
         this.large = large.body();
         this.warmUps = warmUps;
@@ -48,7 +50,7 @@ final class Fairness implements ServerBench {
 
     @Override
     public Plan plan() {
-        return new Plan(VARIANTS.size() * rounds * 2, VARIANTS.size() * (warmUps + rounds) * ROUND_SECONDS);
+        return new Plan(variants.size() * rounds * 2, variants.size() * (warmUps + rounds) * ROUND_SECONDS);
     }
 
     @Override
@@ -59,7 +61,7 @@ final class Fairness implements ServerBench {
     @Override
     public List<Row> run() throws IOException {
         List<Row> rows = new ArrayList<>();
-        for (Variant variant : VARIANTS) {
+        for (Variant variant : variants) {
             try (ServerProcess server = new ServerProcess(List.of(ONE_LOOP), MeasuredServer.class, variant.id())) {
                 rows.addAll(measure(variant, server.port()));
             }

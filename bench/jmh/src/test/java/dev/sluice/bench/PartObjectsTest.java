@@ -35,7 +35,7 @@ class PartObjectsTest {
             assertEquals(24 + 32, sizeOf(decoder.filename()));
             assertEquals(24 + 32, sizeOf(decoder.contentType()));
             // Only if the application requests the head: the object and a copy of the header section.
-            assertEquals(56 + sizeOf(new byte[SECTION.length()]), sizeOf(decoder.head()));
+            assertEquals(48 + sizeOf(new byte[SECTION.length()]), sizeOf(decoder.head()));
             assertEquals(Event.DATA, decoder.next());
             // Netty's slice of the chunk, one for each piece of content.
             assertEquals(

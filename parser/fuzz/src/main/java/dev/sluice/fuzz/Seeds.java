@@ -11,10 +11,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /** The seeds of a target: the test kit's corpus and soups, encoded as inputs of the target. */
 final class Seeds {
@@ -30,7 +33,7 @@ final class Seeds {
             case ROUND_TRIP -> random();
             case HEADER -> each(this::headers);
             case EVERY -> some();
-            case PARTITION, REFERENCE, INVARIANT, FORM, FILTER -> each(this::body);
+            case PARTITION, REFERENCE, INVARIANT, FORM, FILTER -> Renamed.ALL.forEach(this::body);
         }
     }
 
@@ -91,21 +94,40 @@ final class Seeds {
         }
     }
 
-    private void body(String name, String contentType, byte[] body) {
-        String boundary;
-        try {
-            boundary = Boundary.anyMultipart(contentType, Preset.COMPATIBLE).value();
-        } catch (MultipartException e) {
-            return; // the Content-Type is rejected, so no body is read
+    /**
+     * A body with the boundary {@code x}.
+     *
+     * @param tokens the {@link Tokens} that expand to it, or null if they are not shorter
+     */
+    private record Renamed(String name, byte[] body, byte @Nullable [] tokens) {
+        /** All of them. They are created once, because finding the tokens takes long. */
+        static final List<Renamed> ALL = all();
+
+        private static List<Renamed> all() {
+            List<Renamed> all = new ArrayList<>();
+            each((name, contentType, body) -> {
+                String boundary;
+                try {
+                    boundary = Boundary.anyMultipart(contentType, Preset.COMPATIBLE)
+                            .value();
+                } catch (MultipartException e) {
+                    return; // the Content-Type is rejected, so no body is read
+                }
+                byte[] renamed = replaced(body, Bytes.latin1("--" + boundary), Bytes.latin1("--x"));
+                byte[] tokens = Setup.tokens(0).shorten(renamed);
+                all.add(new Renamed(name, renamed, tokens != null && tokens.length < renamed.length ? tokens : null));
+            });
+            return all;
         }
-        byte[] renamed = replaced(body, Bytes.latin1("--" + boundary), Bytes.latin1("--x"));
-        int preset = name.hashCode() & 3;
-        SplittableRandom choice = new SplittableRandom(name.hashCode());
-        add(name, preset | choice.nextInt(2) * Setup.DIRECT, choice, renamed);
-        byte[] shortened = Setup.tokens(0).shorten(renamed);
-        if (shortened != null && shortened.length < renamed.length) {
+    }
+
+    private void body(Renamed source) {
+        int preset = source.name.hashCode() & 3;
+        SplittableRandom choice = new SplittableRandom(source.name.hashCode());
+        add(source.name, preset | choice.nextInt(2) * Setup.DIRECT, choice, source.body);
+        if (source.tokens != null) {
             int type = choice.nextInt(Setup.CONTENT_TYPES.length);
-            add(name + ".tokens", preset | Setup.TOKENS | type << 4, choice, shortened);
+            add(source.name + ".tokens", preset | Setup.TOKENS | type << 4, choice, source.tokens);
         }
     }
 
