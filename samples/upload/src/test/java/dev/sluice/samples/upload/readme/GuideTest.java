@@ -8,11 +8,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import com.sun.net.httpserver.HttpServer;
 import dev.sluice.MultipartException;
 import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.upload.TestForm;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -21,6 +28,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +55,32 @@ class GuideTest {
         server.stop(0);
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(2, Files.size(files.findAny().orElseThrow()));
+        }
+    }
+
+    @Test
+    @SuppressWarnings("deprecation") // the replacement in Netty 4.2 is not in Netty 4.1
+    void virusScan_withoutScanner_acceptsFieldsAndRejectsFiles() throws IOException {
+        InetSocketAddress nobody;
+        try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            nobody = (InetSocketAddress) closed.getLocalSocketAddress();
+        }
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        Path files = Files.createDirectory(directory.resolve("files"));
+        try (SpoolDirectory spool = SpoolDirectory.open(directory.resolve("spool"));
+                Forms forms = Forms.of(VirusScan.options(group, nobody, spool, MemoryBudget.of(1 << 20), files))) {
+            try (MultipartForm form = forms.read(body(new TestForm().field("title", "a")), TestForm.CONTENT_TYPE)) {
+                assertEquals("a", form.text("title"));
+            }
+            InputStream file = body(new TestForm().file("photo", "a.jpg", new byte[] {1, 2}));
+            MultipartException thrown =
+                    assertThrows(MultipartException.class, () -> forms.read(file, TestForm.CONTENT_TYPE));
+            assertEquals(503, thrown.httpStatus());
+        } finally {
+            group.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        }
+        try (Stream<Path> stored = Files.list(files)) {
+            assertEquals(0, stored.count());
         }
     }
 
