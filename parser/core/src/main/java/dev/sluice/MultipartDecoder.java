@@ -786,10 +786,7 @@ public final class MultipartDecoder implements AutoCloseable {
                 because.saying("the body is empty: nothing arrived, or something has already read it");
             }
         }
-        if (reason.setting() != null) {
-            because.limit(options.number(reason.setting()));
-        }
-        failure = because.build();
+        failure = because.limit(options.limit(reason)).build();
         state = State.FAILED;
         release();
         offset = at; // not the position of the search, which depends on the chunks

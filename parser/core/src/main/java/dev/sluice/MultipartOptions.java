@@ -1,9 +1,12 @@
 package dev.sluice;
 
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,19 +16,45 @@ import org.jspecify.annotations.Nullable;
 public final class MultipartOptions {
     private static final MultipartOptions DEFAULTS = builder().build();
 
-    /** The values of all settings that are numbers or flags, indexed by the ordinal of the {@link Setting}. Includes settings of forms. */
-    final long[] numbers;
-
-    final @Nullable ByteBufAllocator allocator;
     private final Preset preset;
     private final Charset headerCharset;
+    private final boolean decodePercentEscapes;
+    private final @Nullable Boolean decodeTransferEncodings; // like the other three: null if the preset decides
+    private final @Nullable Boolean joinContinuations;
+    private final @Nullable Boolean decodeEncodedWords;
+    private final @Nullable Boolean preferExtendedFilename;
+    private final @Nullable ByteBufAllocator allocator;
+    private final long maxBodyBytes;
+    private final long maxPartBytes;
+    private final long maxFieldBytes;
+    private final long maxParts;
+    private final long maxFiles;
+    private final int maxHeadersPerPart;
+    private final int maxHeaderBytesPerPart;
+    private final long maxHeaderBytes;
+    private final int maxPreambleBytes;
+    private final int maxEpilogueBytes;
 
-    MultipartOptions(BodySettings<?> settings) {
+    private MultipartOptions(Builder builder) {
         NettyVersion.require();
-        this.numbers = settings.numbers.clone();
-        this.preset = settings.preset;
-        this.headerCharset = settings.headerCharset;
-        this.allocator = settings.allocator;
+        this.preset = builder.preset;
+        this.headerCharset = builder.headerCharset;
+        this.decodePercentEscapes = builder.decodePercentEscapes;
+        this.decodeTransferEncodings = builder.decodeTransferEncodings;
+        this.joinContinuations = builder.joinContinuations;
+        this.decodeEncodedWords = builder.decodeEncodedWords;
+        this.preferExtendedFilename = builder.preferExtendedFilename;
+        this.allocator = builder.allocator;
+        this.maxBodyBytes = builder.maxBodyBytes;
+        this.maxPartBytes = builder.maxPartBytes;
+        this.maxFieldBytes = builder.maxFieldBytes;
+        this.maxParts = builder.maxParts;
+        this.maxFiles = builder.maxFiles;
+        this.maxHeadersPerPart = builder.maxHeadersPerPart;
+        this.maxHeaderBytesPerPart = builder.maxHeaderBytesPerPart;
+        this.maxHeaderBytes = builder.maxHeaderBytes;
+        this.maxPreambleBytes = builder.maxPreambleBytes;
+        this.maxEpilogueBytes = builder.maxEpilogueBytes;
     }
 
     /**
@@ -39,23 +68,31 @@ public final class MultipartOptions {
 
     /** {@return a builder that starts from the {@linkplain #defaults() defaults}} */
     public static Builder builder() {
-        return new Builder(null);
+        return new Builder();
     }
 
     /** {@return a builder that starts from these options} */
     public Builder toBuilder() {
-        return new Builder(this);
-    }
-
-    /** {@return the value of a setting ({@link Long#MAX_VALUE} if unlimited; nanoseconds for a time)} */
-    public long number(Setting setting) {
-        return numbers[setting.ordinal()];
-    }
-
-    /** {@return whether a setting is on; the default may depend on the preset} */
-    public boolean isOn(Setting flag) {
-        long set = number(flag);
-        return set < 0 ? preset.decodes() : set > 0;
+        Builder builder = new Builder();
+        builder.preset = preset;
+        builder.headerCharset = headerCharset;
+        builder.decodePercentEscapes = decodePercentEscapes;
+        builder.decodeTransferEncodings = decodeTransferEncodings;
+        builder.joinContinuations = joinContinuations;
+        builder.decodeEncodedWords = decodeEncodedWords;
+        builder.preferExtendedFilename = preferExtendedFilename;
+        builder.allocator = allocator;
+        builder.maxBodyBytes = maxBodyBytes;
+        builder.maxPartBytes = maxPartBytes;
+        builder.maxFieldBytes = maxFieldBytes;
+        builder.maxParts = maxParts;
+        builder.maxFiles = maxFiles;
+        builder.maxHeadersPerPart = maxHeadersPerPart;
+        builder.maxHeaderBytesPerPart = maxHeaderBytesPerPart;
+        builder.maxHeaderBytes = maxHeaderBytes;
+        builder.maxPreambleBytes = maxPreambleBytes;
+        builder.maxEpilogueBytes = maxEpilogueBytes;
+        return builder;
     }
 
     /** {@return the preset, which decides on deviations} */
@@ -70,27 +107,27 @@ public final class MultipartOptions {
 
     /** {@return whether {@code %22}, {@code %0D} and {@code %0A} in a name or file name are decoded} */
     public boolean decodePercentEscapes() {
-        return isOn(Setting.DECODE_PERCENT_ESCAPES);
+        return decodePercentEscapes;
     }
 
     /** {@return whether readers and forms decode base64 and quoted-printable} */
     public boolean decodeTransferEncodings() {
-        return isOn(Setting.DECODE_TRANSFER_ENCODINGS);
+        return decodeTransferEncodings == null ? preset.decodes() : decodeTransferEncodings;
     }
 
     /** {@return whether the pieces of a file name in RFC 2231 continuations are joined} */
     public boolean joinContinuations() {
-        return isOn(Setting.JOIN_CONTINUATIONS);
+        return joinContinuations == null ? preset.decodes() : joinContinuations;
     }
 
     /** {@return whether names and file names of RFC 2047 encoded words are decoded} */
     public boolean decodeEncodedWords() {
-        return isOn(Setting.DECODE_ENCODED_WORDS);
+        return decodeEncodedWords == null ? preset.decodes() : decodeEncodedWords;
     }
 
     /** {@return whether {@code filename*} takes precedence over {@code filename}} */
     public boolean preferExtendedFilename() {
-        return isOn(Setting.PREFER_EXTENDED_FILENAME);
+        return preferExtendedFilename == null ? preset.decodes() : preferExtendedFilename;
     }
 
     /** {@return the allocator of buffers; if none was set, Netty's pooled allocator, which this call initializes} */
@@ -106,54 +143,70 @@ public final class MultipartOptions {
         return allocator != null;
     }
 
-    /** {@return the largest number of bytes of the whole multipart body ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#BODY_TOO_LARGE}} */
+    /** {@return the maximum number of bytes of the whole multipart body; {@link Long#MAX_VALUE} if unlimited} */
     public long maxBodyBytes() {
-        return number(Setting.MAX_BODY_BYTES);
+        return maxBodyBytes;
     }
 
-    /** {@return the largest number of bytes of one part body ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#PART_TOO_LARGE}} */
+    /** {@return the maximum number of bytes of the body of one part; {@link Long#MAX_VALUE} if unlimited} */
     public long maxPartBytes() {
-        return number(Setting.MAX_PART_BYTES);
+        return maxPartBytes;
     }
 
-    /** {@return the largest number of bytes of one part read into memory as text ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#FIELD_TOO_LARGE}} */
+    /** {@return the maximum number of bytes of one part that is read into memory as text; {@link Long#MAX_VALUE} if unlimited} */
     public long maxFieldBytes() {
-        return number(Setting.MAX_FIELD_BYTES);
+        return maxFieldBytes;
     }
 
-    /** {@return the largest number of parts, with or without a file name ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#TOO_MANY_PARTS}} */
+    /** {@return the maximum number of parts, with or without a file name; {@link Long#MAX_VALUE} if unlimited} */
     public long maxParts() {
-        return number(Setting.MAX_PARTS);
+        return maxParts;
     }
 
-    /** {@return the largest number of parts with a file name ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#TOO_MANY_FILES}} */
+    /** {@return the maximum number of parts with a file name; {@link Long#MAX_VALUE} if unlimited} */
     public long maxFiles() {
-        return number(Setting.MAX_FILES);
+        return maxFiles;
     }
 
-    /** {@return the largest number of header fields of one part; beyond it {@link Reason#TOO_MANY_HEADERS}} */
+    /** {@return the maximum number of header fields of one part} */
     public int maxHeadersPerPart() {
-        return (int) number(Setting.MAX_HEADERS_PER_PART);
+        return maxHeadersPerPart;
     }
 
-    /** {@return the largest number of bytes of the header section of one part, including line ends and the blank line; beyond it {@link Reason#HEADER_SECTION_TOO_LARGE}} */
+    /** {@return the maximum number of bytes of the header section of one part, including line ends and the blank line} */
     public int maxHeaderBytesPerPart() {
-        return (int) number(Setting.MAX_HEADER_BYTES_PER_PART);
+        return maxHeaderBytesPerPart;
     }
 
-    /** {@return the largest number of bytes of all header sections together ({@link Long#MAX_VALUE} if unlimited); beyond it {@link Reason#HEADERS_TOO_LARGE}} */
+    /** {@return the maximum number of bytes of all header sections together; {@link Long#MAX_VALUE} if unlimited} */
     public long maxHeaderBytes() {
-        return number(Setting.MAX_HEADER_BYTES);
+        return maxHeaderBytes;
     }
 
-    /** {@return the largest number of bytes before the first delimiter; beyond it {@link Reason#PREAMBLE_TOO_LARGE}} */
+    /** {@return the maximum number of bytes before the first delimiter} */
     public int maxPreambleBytes() {
-        return (int) number(Setting.MAX_PREAMBLE_BYTES);
+        return maxPreambleBytes;
     }
 
-    /** {@return the largest number of bytes after the line of the close-delimiter; beyond it {@link Reason#EPILOGUE_TOO_LARGE}} */
+    /** {@return the maximum number of bytes after the line of the close-delimiter} */
     public int maxEpilogueBytes() {
-        return (int) number(Setting.MAX_EPILOGUE_BYTES);
+        return maxEpilogueBytes;
+    }
+
+    /** {@return the value of the limit that {@code reason} is about; -1 if it is not about a limit of these options} */
+    long limit(Reason reason) {
+        return switch (reason) {
+            case BODY_TOO_LARGE -> maxBodyBytes;
+            case PART_TOO_LARGE -> maxPartBytes;
+            case TOO_MANY_PARTS -> maxParts;
+            case TOO_MANY_FILES -> maxFiles;
+            case TOO_MANY_HEADERS -> maxHeadersPerPart;
+            case HEADER_SECTION_TOO_LARGE -> maxHeaderBytesPerPart;
+            case HEADERS_TOO_LARGE -> maxHeaderBytes;
+            case PREAMBLE_TOO_LARGE -> maxPreambleBytes;
+            case EPILOGUE_TOO_LARGE -> maxEpilogueBytes;
+            default -> -1;
+        };
     }
 
     /** A holder that loads Netty's pool on first use. */
@@ -163,15 +216,242 @@ public final class MultipartOptions {
         }
     }
 
-    /** A builder of options. Not thread-safe. */
-    public static final class Builder extends BodySettings<Builder> {
-        private Builder(@Nullable MultipartOptions from) {
-            super(Setting.Scope.BODY, from);
+    /**
+     * A builder of options. Setters may be called in any order. The last call of a setter counts. A number out of range is an {@link
+     * IllegalArgumentException} that names the setting. Not thread-safe.
+     *
+     * <p>Limits are exact: N is accepted, and N + 1 is rejected at the byte or part that exceeds the limit. Bytes are counted as they
+     * arrive; announced lengths do not matter. The limits apply to parts with and without a file name.
+     */
+    public static final class Builder {
+        private Preset preset = Preset.STANDARD;
+        private Charset headerCharset = StandardCharsets.UTF_8;
+        private boolean decodePercentEscapes;
+        private @Nullable Boolean decodeTransferEncodings;
+        private @Nullable Boolean joinContinuations;
+        private @Nullable Boolean decodeEncodedWords;
+        private @Nullable Boolean preferExtendedFilename;
+        private @Nullable ByteBufAllocator allocator;
+        private long maxBodyBytes = Setting.MAX_BODY_BYTES.decoderDefault();
+        private long maxPartBytes = Setting.MAX_PART_BYTES.decoderDefault();
+        private long maxFieldBytes = Setting.MAX_FIELD_BYTES.decoderDefault();
+        private long maxParts = Setting.MAX_PARTS.decoderDefault();
+        private long maxFiles = Setting.MAX_FILES.decoderDefault();
+        private int maxHeadersPerPart = (int) Setting.MAX_HEADERS_PER_PART.decoderDefault();
+        private int maxHeaderBytesPerPart = (int) Setting.MAX_HEADER_BYTES_PER_PART.decoderDefault();
+        private long maxHeaderBytes = Setting.MAX_HEADER_BYTES.decoderDefault();
+        private int maxPreambleBytes = (int) Setting.MAX_PREAMBLE_BYTES.decoderDefault();
+        private int maxEpilogueBytes = (int) Setting.MAX_EPILOGUE_BYTES.decoderDefault();
+
+        private Builder() {}
+
+        /** {@return this builder, with a preset; the default is {@link Preset#STANDARD}} */
+        public Builder preset(Preset value) {
+            this.preset = Objects.requireNonNull(value, "preset");
+            return this;
+        }
+
+        /**
+         * Sets the charset of header values, names and file names; UTF-8 by default (RFC 7578 section 5.1). The grammar is read byte by
+         * byte. In charsets with characters that may end with the byte of a backslash (Shift_JIS, GBK, Big5), some quoted values are misread.
+         *
+         * @return this builder
+         * @throws IllegalArgumentException if {@code charset} is not a superset of US-ASCII, as UTF-16
+         */
+        public Builder headerCharset(Charset charset) {
+            if (!Text.keepsAscii(charset)) {
+                throw new IllegalArgumentException("headerCharset is " + charset
+                        + ", which is not a superset of US-ASCII: use UTF-8 or another one that is");
+            }
+            this.headerCharset = charset;
+            return this;
+        }
+
+        /**
+         * {@return this builder; decodes the three escapes of browsers in names and file names ({@code %22}, {@code %0D} and {@code
+         * %0A}) or not} Off by default, because a client may also send this text literally.
+         */
+        public Builder decodePercentEscapes(boolean decode) {
+            this.decodePercentEscapes = decode;
+            return this;
+        }
+
+        /**
+         * {@return this builder; readers and forms decode base64 and quoted-printable or not; by default {@link Preset#decodes()}} {@link
+         * MultipartDecoder} always delivers the bytes as sent. An encoding that the preset rejects is still rejected.
+         */
+        public Builder decodeTransferEncodings(boolean decode) {
+            this.decodeTransferEncodings = decode;
+            return this;
+        }
+
+        /**
+         * {@return this builder; joins RFC 2231 continuations of a file name ({@code filename*0=}) or not, if there is no other file name;
+         * by default {@link Preset#decodes()}} Otherwise they are {@link Deviation#UNREADABLE_FILENAME}.
+         */
+        public Builder joinContinuations(boolean join) {
+            this.joinContinuations = join;
+            return this;
+        }
+
+        /**
+         * {@return this builder; decodes names and file names in RFC 2047 encoded words or not; by default {@link Preset#decodes()}}
+         * Otherwise they are literal.
+         */
+        public Builder decodeEncodedWords(boolean decode) {
+            this.decodeEncodedWords = decode;
+            return this;
+        }
+
+        /**
+         * {@return this builder; a valid {@code filename*} takes precedence over {@code filename} or not; by default {@link
+         * Preset#decodes()}} Otherwise it does so only if {@code filename} is an encoded word, or the same text with {@code ?} or {@code _}
+         * in place of characters outside of ASCII.
+         */
+        public Builder preferExtendedFilename(boolean prefer) {
+            this.preferExtendedFilename = prefer;
+            return this;
+        }
+
+        /** {@return this builder, with an allocator of buffers; the default is Netty's pooled allocator} */
+        public Builder allocator(ByteBufAllocator value) {
+            this.allocator = Objects.requireNonNull(value, "allocator");
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the bytes of the whole body} The default is 64 MiB for a form, and unlimited for a decoder or reader. A larger body is {@link Reason#BODY_TOO_LARGE} (413). */
+        public Builder maxBodyBytes(long value) {
+            this.maxBodyBytes = Setting.MAX_BODY_BYTES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxBodyBytes} turned off} */
+        public Builder unlimitedBodyBytes() {
+            this.maxBodyBytes = Long.MAX_VALUE;
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the bytes of the body of a part} The default is unlimited. A larger part is {@link Reason#PART_TOO_LARGE} (413). */
+        public Builder maxPartBytes(long value) {
+            this.maxPartBytes = Setting.MAX_PART_BYTES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxPartBytes} turned off} */
+        public Builder unlimitedPartBytes() {
+            this.maxPartBytes = Long.MAX_VALUE;
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the bytes of a part that is read into memory as text, by default 256 KiB} A larger part is {@link Reason#FIELD_TOO_LARGE} (413). */
+        public Builder maxFieldBytes(long value) {
+            this.maxFieldBytes = Setting.MAX_FIELD_BYTES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxFieldBytes} turned off} */
+        public Builder unlimitedFieldBytes() {
+            this.maxFieldBytes = Long.MAX_VALUE;
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the number of parts, with and without a file name, by default 1000} More are {@link Reason#TOO_MANY_PARTS} (413). */
+        public Builder maxParts(long value) {
+            this.maxParts = Setting.MAX_PARTS.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxParts} turned off} */
+        public Builder unlimitedParts() {
+            this.maxParts = Long.MAX_VALUE;
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the number of parts with a file name} The default is 100 for a form, and unlimited for a decoder or reader. More are {@link Reason#TOO_MANY_FILES} (413). */
+        public Builder maxFiles(long value) {
+            this.maxFiles = Setting.MAX_FILES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxFiles} turned off} */
+        public Builder unlimitedFiles() {
+            this.maxFiles = Long.MAX_VALUE;
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the number of header fields of a part, by default 32} More are {@link Reason#TOO_MANY_HEADERS} (413). */
+        public Builder maxHeadersPerPart(int value) {
+            this.maxHeadersPerPart = (int) Setting.MAX_HEADERS_PER_PART.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the bytes of a header section, including line ends and the blank line, by default 8 KiB} A larger section is {@link Reason#HEADER_SECTION_TOO_LARGE} (413). */
+        public Builder maxHeaderBytesPerPart(int value) {
+            this.maxHeaderBytesPerPart = (int) Setting.MAX_HEADER_BYTES_PER_PART.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the bytes of all header sections together, by default 256 KiB} More are {@link Reason#HEADERS_TOO_LARGE} (413). */
+        public Builder maxHeaderBytes(long value) {
+            this.maxHeaderBytes = Setting.MAX_HEADER_BYTES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link #maxHeaderBytes} turned off} */
+        public Builder unlimitedHeaderBytes() {
+            this.maxHeaderBytes = Long.MAX_VALUE;
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the bytes before the first delimiter, by default 4 KiB} More are {@link Reason#PREAMBLE_TOO_LARGE} (413). */
+        public Builder maxPreambleBytes(int value) {
+            this.maxPreambleBytes = (int) Setting.MAX_PREAMBLE_BYTES.check(value);
+            return this;
+        }
+
+        /** {@return this builder, with a limit of the bytes after the line of the close-delimiter, by default 4 KiB} More are {@link Reason#EPILOGUE_TOO_LARGE} (413). */
+        public Builder maxEpilogueBytes(int value) {
+            this.maxEpilogueBytes = (int) Setting.MAX_EPILOGUE_BYTES.check(value);
+            return this;
+        }
+
+        /**
+         * Sets a value given as text, as in a configuration file: {@code 100MiB}, {@code unlimited}, {@code true}, {@code strict}.
+         *
+         * @return this builder
+         * @throws IllegalArgumentException if the text is malformed or the setting has another scope; the message has the setting, the
+         *     text and the expected form
+         */
+        public Builder set(Setting setting, String text) {
+            Object value = setting.parse(text);
+            switch (setting) {
+                case PRESET -> preset = (Preset) value;
+                case HEADER_CHARSET -> headerCharset = (Charset) value;
+                case DECODE_PERCENT_ESCAPES -> decodePercentEscapes = (boolean) value;
+                case DECODE_TRANSFER_ENCODINGS -> decodeTransferEncodings = (boolean) value;
+                case JOIN_CONTINUATIONS -> joinContinuations = (boolean) value;
+                case DECODE_ENCODED_WORDS -> decodeEncodedWords = (boolean) value;
+                case PREFER_EXTENDED_FILENAME -> preferExtendedFilename = (boolean) value;
+                case MAX_BODY_BYTES -> maxBodyBytes = (long) value;
+                case MAX_PART_BYTES -> maxPartBytes = (long) value;
+                case MAX_FIELD_BYTES -> maxFieldBytes = (long) value;
+                case MAX_PARTS -> maxParts = (long) value;
+                case MAX_FILES -> maxFiles = (long) value;
+                case MAX_HEADERS_PER_PART -> maxHeadersPerPart = (int) (long) value;
+                case MAX_HEADER_BYTES_PER_PART -> maxHeaderBytesPerPart = (int) (long) value;
+                case MAX_HEADER_BYTES -> maxHeaderBytes = (long) value;
+                case MAX_PREAMBLE_BYTES -> maxPreambleBytes = (int) (long) value;
+                case MAX_EPILOGUE_BYTES -> maxEpilogueBytes = (int) (long) value;
+                default ->
+                    throw new IllegalArgumentException(
+                            setting + " is a setting of " + setting.scope() + " and cannot be set here");
+            }
+            return this;
         }
 
         /** {@return the options} */
         public MultipartOptions build() {
-            return collected();
+            return new MultipartOptions(this);
         }
     }
 }

@@ -9,20 +9,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of all settings with their names, defaults and ranges. They are the same for builder methods, init parameters of the servlet
- * filter, and command lines. The methods of the builders document the meaning of each setting.
+ * The table of all settings with their names, defaults and ranges, for settings that come as text: init parameters, properties, command
+ * lines. Each setting is also a builder method of the same name, which documents it. Times are in nanoseconds. A flag is 0 or 1, or -1 if
+ * {@link Preset#decodes()} decides.
  */
 public enum Setting {
     PRESET(Scope.BODY, Kind.PRESET, 0),
     HEADER_CHARSET(Scope.BODY, Kind.CHARSET, 0),
     DECODE_PERCENT_ESCAPES(Scope.BODY, Kind.FLAG, 0),
-    /** The default is {@link Preset#decodes()}. */
     DECODE_TRANSFER_ENCODINGS(Scope.BODY, Kind.FLAG, -1),
-    /** The default is {@link Preset#decodes()}. */
     JOIN_CONTINUATIONS(Scope.BODY, Kind.FLAG, -1),
-    /** The default is {@link Preset#decodes()}. */
     DECODE_ENCODED_WORDS(Scope.BODY, Kind.FLAG, -1),
-    /** The default is {@link Preset#decodes()}. */
     PREFER_EXTENDED_FILENAME(Scope.BODY, Kind.FLAG, -1),
     MAX_BODY_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, 64 << 20, "unlimitedBodyBytes()"),
     MAX_PART_BYTES(Scope.BODY, Kind.BYTES, Long.MAX_VALUE, Long.MAX_VALUE, "unlimitedPartBytes()"),
@@ -34,16 +31,13 @@ public enum Setting {
     MAX_HEADER_BYTES(Scope.BODY, Kind.BYTES, 256 << 10, 256 << 10, "unlimitedHeaderBytes()"),
     MAX_PREAMBLE_BYTES(Scope.BODY, Kind.BYTES, 4 << 10),
     MAX_EPILOGUE_BYTES(Scope.BODY, Kind.BYTES, 4 << 10),
-    /** The default is {@link Preset#decodes()}. */
     EXPAND_NESTED(Scope.FORM, Kind.FLAG, -1),
     SPILL_THRESHOLD(Scope.FORM, Kind.BYTES, 64 << 10),
     MAX_IN_MEMORY_BYTES(Scope.FORM, Kind.BYTES, 1 << 20),
     MAX_FILES_ON_DISK(Scope.FORM, Kind.COUNT, 128, 128, "unlimitedFilesOnDisk()"),
     MAX_DRAIN_BYTES(Scope.FORM, Kind.BYTES, 1 << 20),
     MIN_BYTES_PER_SECOND(Scope.FORM, Kind.BYTES, 240, 240, "noMinimumRate()"),
-    /** In nanoseconds. */
     MIN_RATE_GRACE(Scope.FORM, Kind.TIME, 5_000_000_000L),
-    /** In nanoseconds. */
     MAX_SINK_WAIT(Scope.FORM, Kind.TIME, 60_000_000_000L),
     DIRECTORY(Scope.SPOOL, Kind.PATH, 0),
     /** The default is 16 times the largest {@code maxBodyBytes}, but at least this value. */
@@ -51,10 +45,9 @@ public enum Setting {
     MAX_SPOOL_FILES(Scope.SPOOL, Kind.COUNT, 10_000, 10_000, "unlimitedSpoolFiles()"),
     KEEP_FREE_BYTES(Scope.SPOOL, Kind.BYTES, 256 << 20),
     /** The default is a quarter of the heap. */
-    MEMORY_BUDGET_BYTES(Scope.MEMORY, Kind.BYTES, heap() / 4, heap() / 4, "MemoryBudget.unlimited()"),
+    MEMORY_BUDGET_BYTES(Scope.MEMORY, Kind.BYTES, quarterOfHeap(), quarterOfHeap(), "MemoryBudget.unlimited()"),
     LOCATION(Scope.FILTER, Kind.PATH, 0),
     PARSE(Scope.FILTER, Kind.PARSE, 0),
-    /** 1 is true. */
     REFUSE_OTHER_MULTIPART(Scope.FILTER, Kind.FLAG, 1),
     SERVE_DELETE(Scope.FILTER, Kind.FLAG, 0);
 
@@ -91,6 +84,8 @@ public enum Setting {
         }
     }
 
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE - 1);
+
     private final String key;
     private final Scope scope;
     private final Kind kind;
@@ -111,16 +106,16 @@ public enum Setting {
         this.offCall = offCall;
     }
 
+    private static long quarterOfHeap() {
+        return Runtime.getRuntime().maxMemory() / 4;
+    }
+
     private static String camelCase(String constant) {
         StringBuilder key = new StringBuilder(constant.toLowerCase(Locale.ROOT));
         for (int at; (at = key.indexOf("_")) >= 0; ) {
             key.deleteCharAt(at).setCharAt(at, constant.charAt(constant.length() - key.length() + at));
         }
         return key.toString();
-    }
-
-    private static long heap() {
-        return Runtime.getRuntime().maxMemory();
     }
 
     /**
@@ -163,7 +158,7 @@ public enum Setting {
 
     /** {@return the smallest allowed number} */
     public long minimum() {
-        return kind == Kind.TIME || this == MIN_BYTES_PER_SECOND ? 1 : 0;
+        return this == MIN_BYTES_PER_SECOND ? 1 : 0;
     }
 
     /** {@return the largest allowed number; to remove a limit, use {@link #offCall()}} */
@@ -200,6 +195,18 @@ public enum Setting {
     }
 
     /**
+     * {@return {@code time}, at most 292 years}
+     *
+     * @throws IllegalArgumentException if it is not more than 0
+     */
+    public Duration check(Duration time) {
+        if (time.isNegative() || time.isZero()) {
+            throw new IllegalArgumentException(key + " is " + time + ", must be more than 0");
+        }
+        return time.compareTo(LONGEST) > 0 ? LONGEST : time;
+    }
+
+    /**
      * {@return the value of {@code text}, of the type of {@link #kind()}} A limit that is turned off ({@code unlimited}, or {@code none}
      * for a rate) is {@link Long#MAX_VALUE}, or 0 for a rate.
      *
@@ -211,7 +218,7 @@ public enum Setting {
             return switch (kind) {
                 case BYTES, COUNT ->
                     offCall != null && value.equalsIgnoreCase(offWord()) ? off() : (Long) check(size(value));
-                case TIME -> Duration.ofNanos(check(nanos(value)));
+                case TIME -> check(time(value));
                 case FLAG -> {
                     boolean on = value.equalsIgnoreCase("true");
                     require(on || value.equalsIgnoreCase("false"));
@@ -274,19 +281,10 @@ public enum Setting {
         return Long.parseLong(text);
     }
 
-    private static long nanos(String text) {
+    private static Duration time(String text) {
         boolean millis = text.endsWith("ms");
-        String number = text.substring(0, text.length() - (millis ? 2 : text.endsWith("s") ? 1 : 0));
-        return nanos(millis ? Duration.ofMillis(digits(number)) : Duration.ofSeconds(digits(number)));
-    }
-
-    /** {@return the nanoseconds of a time, at most 292 years} */
-    static long nanos(Duration time) {
-        try {
-            return Math.min(time.toNanos(), Long.MAX_VALUE - 1);
-        } catch (ArithmeticException e) {
-            return time.isNegative() ? -1 : Long.MAX_VALUE - 1;
-        }
+        long number = digits(text.substring(0, text.length() - (millis ? 2 : text.endsWith("s") ? 1 : 0)));
+        return millis ? Duration.ofMillis(number) : Duration.ofSeconds(number);
     }
 
     /** {@return the {@link #key()}} */

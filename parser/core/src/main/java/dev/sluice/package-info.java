@@ -7,7 +7,7 @@
  *   <li>{@link dev.sluice.MultipartReader} is a blocking reader on top of the decoder.
  *   <li>{@link dev.sluice.Boundary} is parsed from the {@code Content-Type} of the request.
  *   <li>{@link dev.sluice.MultipartOptions} holds the options. A {@link dev.sluice.Preset} decides for each {@link dev.sluice.Deviation}
- *       whether it is accepted. {@link dev.sluice.Setting} lists all settings, and {@link dev.sluice.BodySettings} has their setters.
+ *       whether it is accepted. {@link dev.sluice.Setting} lists all settings.
  *   <li>A {@link dev.sluice.ReportedDeviation} is a deviation that was accepted. A {@link dev.sluice.MultipartException} is a body that was
  *       rejected.
  * </ul>

@@ -304,8 +304,6 @@ class ArchitectureTest {
                 .areNotInterfaces()
                 .and()
                 .areNotAssignableTo(Enum.class)
-                .and()
-                .doNotHaveFullyQualifiedName("dev.sluice.BodySettings") // what all builders of options have in common
                 .should()
                 .haveModifier(JavaModifier.FINAL)
                 .check(CORE);

@@ -13,13 +13,16 @@ import dev.sluice.Setting.Scope;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -37,10 +40,16 @@ class SettingTest {
         };
     }
 
-    private static Stream<Setting> numbers(Scope... scopes) {
-        return Stream.of(Setting.values())
-                .filter(setting -> setting.kind() == Kind.BYTES || setting.kind() == Kind.COUNT)
-                .filter(setting -> List.of(scopes).contains(setting.scope()));
+    private static boolean accepts(Scope builder, Setting setting) {
+        return setting.scope() == builder || builder == Scope.FORM && setting.scope() == Scope.BODY;
+    }
+
+    private static Stream<Setting> settings(Scope builder) {
+        return Stream.of(Setting.values()).filter(setting -> accepts(builder, setting));
+    }
+
+    private static boolean isNumber(Setting setting) {
+        return setting.kind() == Kind.BYTES || setting.kind() == Kind.COUNT;
     }
 
     private static Object call(Object builder, String name, Object... arguments) throws Exception {
@@ -56,46 +65,102 @@ class SettingTest {
         }
     }
 
-    private static long got(Object builder, Setting setting) {
-        MultipartOptions options = builder instanceof FormOptions.Builder form
-                ? form.build().multipart()
-                : ((MultipartOptions.Builder) builder).build();
-        return options.number(setting);
+    /** {@return the values of all settings of the options, read with the method that has the name of the setting} */
+    private static Map<Setting, Object> values(Scope scope, Object options) throws Exception {
+        Map<Setting, Object> values = new EnumMap<>(Setting.class);
+        for (Setting setting : settings(scope).toList()) {
+            boolean ofDecoder = options instanceof FormOptions && setting.scope() == Scope.BODY;
+            Object value = call(ofDecoder ? ((FormOptions) options).multipart() : options, setting.key());
+            values.put(setting, value instanceof Integer number ? (Object) number.longValue() : value);
+        }
+        return values;
     }
 
-    @Test
-    void aNumberHasAMethodOfItsNameOnTheBuilderAndThatOnItsOptions() throws Exception {
-        for (Setting setting : numbers(Scope.BODY, Scope.FORM).toList()) {
-            Object builder = builder(setting.scope());
-            assertEquals(
-                    setting.formDefault(),
-                    FormOptions.inMemory(MemoryBudget.unlimited())
-                            .build()
-                            .multipart()
-                            .number(setting));
-            assertEquals(setting.decoderDefault(), MultipartOptions.defaults().number(setting));
-            for (long value : new long[] {setting.minimum(), 7, setting.maximum()}) {
+    private static Map<Setting, Object> built(Scope scope, Object builder) throws Exception {
+        return values(scope, call(builder, "build"));
+    }
+
+    private static List<Object> allowed(Setting setting) {
+        return switch (setting.kind()) {
+            case BYTES, COUNT -> List.of(setting.minimum(), 7L, setting.maximum());
+            case TIME -> List.of(Duration.ofNanos(1), Duration.ofSeconds(7));
+            case FLAG -> List.of(true, false);
+            case PRESET -> List.of(Preset.STRICT); // decodes as little as the default
+            case CHARSET -> List.of(StandardCharsets.ISO_8859_1);
+            default -> throw new AssertionError(setting);
+        };
+    }
+
+    private static String text(Object value) {
+        return value instanceof Duration time ? time.toMillis() + "ms" : value.toString();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BODY", "FORM"})
+    void setter_changesItsSettingOnly(Scope scope) throws Exception {
+        Map<Setting, Object> defaults = built(scope, builder(scope));
+        for (Setting setting : settings(scope).toList()) {
+            Map<Setting, Object> expected = new EnumMap<>(defaults);
+            Object builder = builder(scope);
+            for (Object value : allowed(setting)) {
+                expected.put(setting, value);
                 assertSame(builder, call(builder, setting.key(), value));
-                assertEquals(value, got(builder, setting), setting.key());
+                assertEquals(expected, built(scope, builder));
+                Object copy = call(call(builder, "build"), "toBuilder");
+                assertEquals(expected, built(scope, copy));
+                if (!value.equals(Duration.ofNanos(1))) { // text has milliseconds
+                    Object fromText = builder(scope);
+                    assertSame(fromText, call(fromText, "set", setting, text(value)));
+                    assertEquals(expected, built(scope, fromText));
+                }
             }
-            Object options = call(builder, "build");
-            Object copy = call(call(options, "toBuilder"), "build");
-            assertEquals(setting.maximum(), ((Number) call(copy, setting.key())).longValue(), setting.key());
             if (setting.offCall() != null) {
+                expected.put(setting, setting.off());
                 assertSame(builder, call(builder, setting.offCall().replace("()", "")));
-                assertEquals(setting.off(), got(builder, setting));
-                call(builder, setting.key(), 7L);
-                assertSame(
-                        builder,
-                        ((BodySettings<?>) builder).set(setting, setting.minimum() == 1 ? "None" : "unlimited"));
-                assertEquals(setting.off(), got(builder, setting));
+                assertEquals(expected, built(scope, builder));
+                Object fromText = call(builder(scope), "set", setting, setting.off() == 0 ? "None" : "unlimited");
+                assertEquals(expected, built(scope, fromText));
             }
         }
     }
 
     @Test
-    void aNumberOutOfItsRangeIsRefusedWithItsNameAndTheCallThatTurnsItOff() {
-        for (Setting setting : numbers(Scope.BODY, Scope.FORM, Scope.SPOOL).toList()) {
+    void defaults_areThoseOfTheTable() throws Exception {
+        Map<Setting, Object> ofDecoder = values(Scope.BODY, MultipartOptions.defaults());
+        Map<Setting, Object> ofForm = built(Scope.FORM, builder(Scope.FORM));
+        for (Setting setting : settings(Scope.FORM).toList()) {
+            Object value = Objects.requireNonNull(ofForm.get(setting));
+            if (isNumber(setting)) {
+                assertEquals(setting.formDefault(), value, setting.key());
+                if (setting.scope() == Scope.BODY) {
+                    assertEquals(setting.decoderDefault(), ofDecoder.get(setting), setting.key());
+                }
+            } else if (setting.kind() == Kind.TIME) {
+                assertEquals(Duration.ofNanos(setting.formDefault()), value, setting.key());
+            } else if (setting.kind() == Kind.FLAG) {
+                assertEquals(false, value, setting.key()); // of the preset, or off
+            }
+        }
+        assertSame(Preset.STANDARD, ofForm.get(Setting.PRESET));
+        assertEquals(StandardCharsets.UTF_8, ofForm.get(Setting.HEADER_CHARSET));
+    }
+
+    @Test
+    void formBuilder_passesTheAllocatorToTheDecoder() {
+        FormOptions.Builder builder = FormOptions.inMemory(MemoryBudget.unlimited());
+        assertFalse(builder.build().multipart().hasAllocator());
+        builder.allocator(UnpooledByteBufAllocator.DEFAULT);
+        assertSame(
+                UnpooledByteBufAllocator.DEFAULT,
+                builder.build().toBuilder().build().multipart().allocator());
+    }
+
+    @Test
+    void numberOutOfRange_isRejectedWithNameAndCallThatTurnsItOff() {
+        for (Setting setting : Setting.values()) {
+            if (!isNumber(setting) || setting.scope() == Scope.MEMORY) {
+                continue;
+            }
             boolean narrow = setting.maximum() == Integer.MAX_VALUE;
             for (long value : new long[] {setting.minimum() - 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
                 if (!narrow || value == (int) value) {
@@ -117,7 +182,7 @@ class SettingTest {
     }
 
     @Test
-    void theNameIsThatOfTheConstant() {
+    void key_isNameOfConstant() {
         assertEquals("maxHeaderBytesPerPart", Setting.MAX_HEADER_BYTES_PER_PART.key());
         assertEquals("preset", Setting.PRESET.toString());
         for (Setting setting : Setting.values()) {
@@ -128,7 +193,7 @@ class SettingTest {
     }
 
     @Test
-    void sizesHaveUnitsAndTimesToo() {
+    void sizesAndTimes_haveUnits() {
         assertEquals(77, Setting.size(" 77 "));
         assertEquals(2048, Setting.size("2KiB"));
         assertEquals(3 << 20, Setting.size("3 MiB"));
@@ -151,7 +216,7 @@ class SettingTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatCannotBeReadIsToldWithTheNameTheTextAndWhatIsExpected(Setting setting) {
+    void malformedText_isRejectedWithNameTextAndExpectedForm(Setting setting) {
         String text = "\0-1";
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> setting.parse(text));
         assertTrue(e.getMessage().startsWith(setting.key() + " is '" + text + "', must be "), e.getMessage());
@@ -166,11 +231,10 @@ class SettingTest {
     }
 
     @Test
-    void aSettingOfAnotherIsRefused() {
+    void settingOfAnotherScope_isRejected() {
         for (Setting setting : Setting.values()) {
             for (Scope scope : List.of(Scope.BODY, Scope.FORM, Scope.SPOOL)) {
-                boolean own = setting.scope() == scope || scope == Scope.FORM && setting.scope() == Scope.BODY;
-                if (!own) {
+                if (!accepts(scope, setting)) {
                     assertThrows(IllegalArgumentException.class, () -> call(builder(scope), "set", setting, "1"));
                 }
             }
@@ -178,7 +242,7 @@ class SettingTest {
     }
 
     @Test
-    void aSpoolHasThoseOfTheTable(@TempDir Path root) throws Exception {
+    void spool_hasSettingsOfTheTable(@TempDir Path root) throws Exception {
         try (SpoolDirectory spool = SpoolDirectory.open(root)) {
             assertEquals(Setting.MAX_SPOOL_BYTES.formDefault(), spool.maxSpoolBytes());
         }
@@ -197,7 +261,7 @@ class SettingTest {
     }
 
     @Test
-    void theOrderOfCallsDropsNothing() {
+    void setters_inAnyOrder_keepAllValues() {
         MultipartOptions given =
                 MultipartOptions.builder().maxParts(3).preset(Preset.STRICT).build();
         FormOptions.Builder builder = FormOptions.inMemory(MemoryBudget.unlimited(), given)
@@ -218,7 +282,7 @@ class SettingTest {
     }
 
     @Test
-    void whatIsReportedOrRefusedChangesNothingOfWhatIsDecoded() {
+    void changedVerdicts_doNotChangeWhatIsDecoded() {
         Preset preset = Preset.COMPATIBLE
                 .reporting(Deviation.TRANSFER_ENCODING, Deviation.NESTED_MULTIPART)
                 .accepting(Deviation.BARE_LF)

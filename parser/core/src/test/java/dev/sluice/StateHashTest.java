@@ -112,6 +112,7 @@ class StateHashTest {
     /** Types whose fields are not inspected, such as bytes and texts. The fields that refer to them are listed. */
     private static final Set<Class<?>> FOREIGN = Set.of(
             String.class,
+            Boolean.class,
             List.class,
             Set.class,
             Charset.class,

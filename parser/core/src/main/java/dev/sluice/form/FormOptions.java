@@ -1,11 +1,13 @@
 package dev.sluice.form;
 
-import dev.sluice.BodySettings;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartOptions;
+import dev.sluice.Preset;
 import dev.sluice.Setting;
 import dev.sluice.form.assembly.FormAssembler;
 import dev.sluice.form.assembly.FormContext;
+import io.netty.buffer.ByteBufAllocator;
+import java.nio.charset.Charset;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -21,9 +23,22 @@ public final class FormOptions {
 
     private static final PartDecider STORE_ALL = part -> PartDecision.store();
 
+    private static final MultipartOptions DECODER_DEFAULTS = MultipartOptions.builder()
+            .maxBodyBytes(Setting.MAX_BODY_BYTES.formDefault())
+            .maxFiles(Setting.MAX_FILES.formDefault())
+            .build();
+
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
+    private final long spillThreshold;
+    private final long maxInMemoryBytes;
+    private final long maxFilesOnDisk;
+    private final long maxDrainBytes;
+    private final @Nullable Boolean expandNested; // null if the preset decides
+    private final long minBytesPerSecond;
+    private final Duration minRateGrace;
+    private final Duration maxSinkWait;
     private final PartDecider decider;
     final FormAdmission admission;
     private final @Nullable ProgressListener progress;
@@ -31,10 +46,18 @@ public final class FormOptions {
     final @Nullable FormMetrics metrics;
     private final LongSupplier clock;
 
-    private FormOptions(Builder builder, MultipartOptions multipart) {
-        this.multipart = multipart;
+    private FormOptions(Builder builder) {
+        this.multipart = builder.multipart.build();
         this.spool = builder.spool;
         this.memory = builder.memory;
+        this.spillThreshold = builder.spillThreshold;
+        this.maxInMemoryBytes = builder.maxInMemoryBytes;
+        this.maxFilesOnDisk = builder.maxFilesOnDisk;
+        this.maxDrainBytes = builder.maxDrainBytes;
+        this.expandNested = builder.expandNested;
+        this.minBytesPerSecond = builder.minBytesPerSecond;
+        this.minRateGrace = builder.minRateGrace;
+        this.maxSinkWait = builder.maxSinkWait;
         this.decider = builder.decider;
         this.admission = builder.admission;
         this.progress = builder.progress;
@@ -51,7 +74,7 @@ public final class FormOptions {
      * forms of the process and never closed by a form.
      */
     public static Builder builder(SpoolDirectory spool, MemoryBudget memory) {
-        return new Builder(Objects.requireNonNull(spool, "spool"), memory, null);
+        return builder(spool, memory, DECODER_DEFAULTS);
     }
 
     /** {@return a builder like {@link #builder(SpoolDirectory, MemoryBudget)} that starts from the limits and the preset of {@code multipart}} */
@@ -61,7 +84,7 @@ public final class FormOptions {
 
     /** {@return a builder of options without files} A form that does not fit into {@link Builder#maxInMemoryBytes} is rejected. */
     public static Builder inMemory(MemoryBudget memory) {
-        return new Builder(null, memory, null);
+        return inMemory(memory, DECODER_DEFAULTS);
     }
 
     /** {@return a builder like {@link #inMemory(MemoryBudget)} that starts from the limits and the preset of {@code multipart}} */
@@ -86,50 +109,47 @@ public final class FormOptions {
 
     /** {@return the largest size of a file that stays in memory, in bytes; see {@link Builder#spillThreshold}} */
     public long spillThreshold() {
-        return multipart.number(Setting.SPILL_THRESHOLD);
+        return spillThreshold;
     }
 
-    /**
-     * {@return the maximum memory of one form, in bytes} It holds the contents and, for each part, 512 bytes, its header section,
-     * and 2 bytes for each character of its name and file name.
-     */
+    /** {@return the maximum memory of one form, in bytes; see {@link Builder#maxInMemoryBytes}} */
     public long maxInMemoryBytes() {
-        return multipart.number(Setting.MAX_IN_MEMORY_BYTES);
+        return maxInMemoryBytes;
     }
 
     /** {@return the maximum number of temporary files of one form; files of sinks do not count} */
     public long maxFilesOnDisk() {
-        return multipart.number(Setting.MAX_FILES_ON_DISK);
+        return maxFilesOnDisk;
     }
 
     /** {@return the maximum number of bytes of a rejected body that are still read and discarded} */
     public long maxDrainBytes() {
-        return multipart.number(Setting.MAX_DRAIN_BYTES);
+        return maxDrainBytes;
     }
 
     /** {@return whether the parts of a nested {@code multipart/mixed} become parts of the form} */
     public boolean expandNested() {
-        return multipart.isOn(Setting.EXPAND_NESTED);
+        return expandNested == null ? multipart.preset().decodes() : expandNested;
     }
 
     /** {@return the minimum rate of a client, in bytes per second; 0 for no minimum} */
     public long minBytesPerSecond() {
-        return multipart.number(Setting.MIN_BYTES_PER_SECOND);
+        return minBytesPerSecond;
     }
 
     /** {@return the time before the minimum rate applies} */
     public Duration minRateGrace() {
-        return Duration.ofNanos(multipart.number(Setting.MIN_RATE_GRACE));
+        return minRateGrace;
     }
 
     /** {@return the pace of a client that has sent nothing yet, or null if there is no minimum rate; for adapters} */
     public @Nullable ClientPace newPace() {
-        return minBytesPerSecond() == 0 ? null : ClientPace.of(minBytesPerSecond(), minRateGrace());
+        return minBytesPerSecond == 0 ? null : ClientPace.of(minBytesPerSecond, minRateGrace);
     }
 
     /** {@return how long a sink may be not ready} */
     public Duration maxSinkWait() {
-        return Duration.ofNanos(multipart.number(Setting.MAX_SINK_WAIT));
+        return maxSinkWait;
     }
 
     FormContext context() {
@@ -160,10 +180,42 @@ public final class FormOptions {
         return Math.max(rest - delimiters - multipart.maxPreambleBytes() - multipart.maxEpilogueBytes(), 0);
     }
 
-    /** A builder of options, including the options of the decoder. By default a body has at most 64 MiB and 100 files. Not thread-safe. */
-    public static final class Builder extends BodySettings<Builder> {
+    /** {@return a builder that starts from these options} */
+    public Builder toBuilder() {
+        Builder builder = new Builder(spool, memory, multipart);
+        builder.spillThreshold = spillThreshold;
+        builder.maxInMemoryBytes = maxInMemoryBytes;
+        builder.maxFilesOnDisk = maxFilesOnDisk;
+        builder.maxDrainBytes = maxDrainBytes;
+        builder.expandNested = expandNested;
+        builder.minBytesPerSecond = minBytesPerSecond;
+        builder.minRateGrace = minRateGrace;
+        builder.maxSinkWait = maxSinkWait;
+        builder.decider = decider;
+        builder.admission = admission;
+        builder.progress = progress;
+        builder.progressNanos = progressNanos;
+        builder.metrics = metrics;
+        builder.clock = clock;
+        return builder;
+    }
+
+    /**
+     * A builder of options, including the options of the decoder: {@link MultipartOptions.Builder} documents the setters of the same name.
+     * By default a body has at most 64 MiB and 100 files. Not thread-safe.
+     */
+    public static final class Builder {
+        private final MultipartOptions.Builder multipart;
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
+        private long spillThreshold = Setting.SPILL_THRESHOLD.formDefault();
+        private long maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.formDefault();
+        private long maxFilesOnDisk = Setting.MAX_FILES_ON_DISK.formDefault();
+        private long maxDrainBytes = Setting.MAX_DRAIN_BYTES.formDefault();
+        private @Nullable Boolean expandNested;
+        private long minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.formDefault();
+        private Duration minRateGrace = Duration.ofNanos(Setting.MIN_RATE_GRACE.formDefault());
+        private Duration maxSinkWait = Duration.ofNanos(Setting.MAX_SINK_WAIT.formDefault());
         private PartDecider decider = STORE_ALL;
         private FormAdmission admission = () -> Readiness.READY;
         private @Nullable ProgressListener progress;
@@ -171,138 +223,108 @@ public final class FormOptions {
         private @Nullable FormMetrics metrics;
         private LongSupplier clock = System::nanoTime;
 
-        private Builder(@Nullable SpoolDirectory spool, MemoryBudget memory, @Nullable MultipartOptions from) {
-            super(Setting.Scope.FORM, from);
+        private Builder(@Nullable SpoolDirectory spool, MemoryBudget memory, MultipartOptions multipart) {
             this.spool = spool;
             this.memory = Objects.requireNonNull(memory, "memory");
+            this.multipart = multipart.toBuilder();
         }
 
         /**
-         * Sets the number of bytes up to which a part stays in memory. A larger part moves to a file of the spool. A value below
-         * the default applies to files only, because a form of 100 fields should not create 100 files.
-         *
-         * @param value in bytes, 0 or more; 64 KiB by default
-         * @return this builder
+         * {@return this builder; a part of up to {@code value} bytes, by default 64 KiB, stays in memory} A larger part moves to a file of
+         * the spool. A value below the default applies to files only, because a form of 100 fields should not create 100 files.
          */
         public Builder spillThreshold(long value) {
-            return put(Setting.SPILL_THRESHOLD, value);
+            this.spillThreshold = Setting.SPILL_THRESHOLD.check(value);
+            return this;
         }
 
         /**
-         * Sets the maximum memory of one form. In addition to its content, each part counts with 512 bytes, its header section,
-         * and 2 bytes for each character of its name and file name. A part that does not fit moves to a file. If that is not
-         * possible, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413).
-         *
-         * @param value in bytes, 0 or more; 1 MiB by default
-         * @return this builder
+         * {@return this builder, with the maximum memory of one form in bytes, by default 1 MiB} In addition to its content, each part
+         * counts with 512 bytes, its header section, and 2 bytes for each character of its name and file name. A part that does not fit
+         * moves to a file. If that is not possible, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413).
          */
         public Builder maxInMemoryBytes(long value) {
-            return put(Setting.MAX_IN_MEMORY_BYTES, value);
+            this.maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.check(value);
+            return this;
         }
 
         /**
-         * Sets the maximum number of temporary files of one form. A form that needs more is rejected with {@code
-         * TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count.
-         *
-         * @param value 0 or more; 128 by default
-         * @return this builder
+         * {@return this builder, with the maximum number of temporary files of one form, by default 128} A form that needs more is rejected
+         * with {@code TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count.
          */
         public Builder maxFilesOnDisk(long value) {
-            return put(Setting.MAX_FILES_ON_DISK, value);
+            this.maxFilesOnDisk = Setting.MAX_FILES_ON_DISK.check(value);
+            return this;
         }
 
         /** {@return this builder, without a maximum number of temporary files} */
         public Builder unlimitedFilesOnDisk() {
-            return off(Setting.MAX_FILES_ON_DISK);
+            this.maxFilesOnDisk = Long.MAX_VALUE;
+            return this;
         }
 
         /**
-         * Sets the maximum number of bytes of a rejected body that are still read and discarded, so that the client reads the
-         * response and the connection can be used again.
-         *
-         * @param value in bytes, 0 or more; 1 MiB by default
-         * @return this builder
+         * {@return this builder; up to {@code value} bytes of a rejected body, by default 1 MiB, are still read and discarded} The client
+         * then reads the response, and the connection can be used again.
          */
         public Builder maxDrainBytes(long value) {
-            return put(Setting.MAX_DRAIN_BYTES, value);
+            this.maxDrainBytes = Setting.MAX_DRAIN_BYTES.check(value);
+            return this;
         }
 
         /**
-         * Sets whether the parts of a nested {@code multipart/mixed} body become parts of the form, with the name of the outer
-         * part. Only one level is expanded. Old clients send several files of one field in this way (RFC 2388 section 4.2,
-         * withdrawn by RFC 7578).
-         *
-         * @param value true by default if {@link dev.sluice.Preset#decodes()} is true
-         * @return this builder
+         * {@return this builder; the parts of a nested {@code multipart/mixed} body become parts of the form or not, with the name of the
+         * outer part; by default {@link Preset#decodes()}} Only one level is expanded. Old clients send several files of one field in this
+         * way (RFC 2388 section 4.2, withdrawn by RFC 7578).
          */
         public Builder expandNested(boolean value) {
-            return put(Setting.EXPAND_NESTED, value ? 1 : 0);
+            this.expandNested = value;
+            return this;
         }
 
         /**
-         * Sets the minimum rate of a client. Only the time in which the server waits for the client counts. Adapters enforce the
-         * rate. If a thread blocks in a read, the rate is checked when bytes arrive; the container's read timeout applies to a
-         * client that sends nothing at all.
-         *
-         * @param value in bytes per second, 1 or more; 240 by default
-         * @return this builder
+         * {@return this builder, with the minimum rate of a client in bytes per second, 1 or more, by default 240} Only the time in which
+         * the server waits for the client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked when bytes
+         * arrive; the container's read timeout applies to a client that sends nothing at all.
          */
         public Builder minBytesPerSecond(long value) {
-            return put(Setting.MIN_BYTES_PER_SECOND, value);
+            this.minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.check(value);
+            return this;
         }
 
         /** {@return this builder, without a minimum rate} Only the timeouts of the container apply. */
         public Builder noMinimumRate() {
-            return off(Setting.MIN_BYTES_PER_SECOND);
+            this.minBytesPerSecond = 0;
+            return this;
         }
 
-        /**
-         * Sets the time before the minimum rate applies. Until then a client may send nothing.
-         *
-         * @param value more than 0; 5 seconds by default
-         * @return this builder
-         */
+        /** {@return this builder, with the time before the minimum rate applies, by default 5 seconds} Until then a client may send nothing. */
         public Builder minRateGrace(Duration value) {
-            return put(Setting.MIN_RATE_GRACE, value);
+            this.minRateGrace = Setting.MIN_RATE_GRACE.check(value);
+            return this;
         }
 
-        /**
-         * Sets how long a form waits for a sink that is not ready. Then it fails with {@code SINK_STALLED} (503).
-         *
-         * @param value more than 0; 1 minute by default
-         * @return this builder
-         */
+        /** {@return this builder; a form waits up to {@code value}, by default 1 minute, for a sink that is not ready} Then it fails with {@code SINK_STALLED} (503). */
         public Builder maxSinkWait(Duration value) {
-            return put(Setting.MAX_SINK_WAIT, value);
+            this.maxSinkWait = Setting.MAX_SINK_WAIT.check(value);
+            return this;
         }
 
-        /**
-         * Sets the callback that chooses the destination of each part. By default, the form {@linkplain PartDecision#store()
-         * stores} all parts.
-         *
-         * @return this builder
-         */
+        /** {@return this builder, with the callback that chooses the destination of each part; by default {@link PartDecision#store()}} */
         public Builder decider(PartDecider value) {
             this.decider = Objects.requireNonNull(value, "decider");
             return this;
         }
 
-        /**
-         * Sets the callback that chooses whether and when a form may begin. By default, it begins immediately.
-         *
-         * @return this builder
-         */
+        /** {@return this builder, with the callback that chooses whether and when a form may begin; by default immediately} */
         public Builder admission(FormAdmission value) {
             this.admission = Objects.requireNonNull(value, "admission");
             return this;
         }
 
         /**
-         * Sets a progress listener. By default there is none. A listener usually belongs to one form, not to options that all
-         * forms share: see {@link FormOptions#toBuilder()}.
-         *
-         * @param interval the minimum time between two calls; 0 for a call after each chunk
-         * @return this builder
+         * {@return this builder, with a progress listener, called at most once per {@code interval}, or after each chunk if that is 0} A
+         * listener usually belongs to one form, not to options that all forms share: see {@link FormOptions#toBuilder()}.
          */
         public Builder progress(ProgressListener listener, Duration interval) {
             this.progress = Objects.requireNonNull(listener, "listener");
@@ -313,11 +335,7 @@ public final class FormOptions {
             return this;
         }
 
-        /**
-         * Sets the callback that receives a summary of each form. By default there is none.
-         *
-         * @return this builder
-         */
+        /** {@return this builder, with the callback that receives a summary of each form; by default there is none} */
         public Builder metrics(FormMetrics value) {
             this.metrics = Objects.requireNonNull(value, "metrics");
             return this;
@@ -328,21 +346,169 @@ public final class FormOptions {
             return this;
         }
 
+        /** {@return this builder, with a setting of the form or of the decoder read from text as by {@link MultipartOptions.Builder#set}} */
+        public Builder set(Setting setting, String text) {
+            switch (setting) {
+                case SPILL_THRESHOLD -> spillThreshold = (long) setting.parse(text);
+                case MAX_IN_MEMORY_BYTES -> maxInMemoryBytes = (long) setting.parse(text);
+                case MAX_FILES_ON_DISK -> maxFilesOnDisk = (long) setting.parse(text);
+                case MAX_DRAIN_BYTES -> maxDrainBytes = (long) setting.parse(text);
+                case EXPAND_NESTED -> expandNested = (boolean) setting.parse(text);
+                case MIN_BYTES_PER_SECOND -> minBytesPerSecond = (long) setting.parse(text);
+                case MIN_RATE_GRACE -> minRateGrace = (Duration) setting.parse(text);
+                case MAX_SINK_WAIT -> maxSinkWait = (Duration) setting.parse(text);
+                default -> multipart.set(setting, text);
+            }
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#preset}} */
+        public Builder preset(Preset value) {
+            multipart.preset(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#headerCharset}} */
+        public Builder headerCharset(Charset charset) {
+            multipart.headerCharset(charset);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#decodePercentEscapes}} */
+        public Builder decodePercentEscapes(boolean decode) {
+            multipart.decodePercentEscapes(decode);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#decodeTransferEncodings}} */
+        public Builder decodeTransferEncodings(boolean decode) {
+            multipart.decodeTransferEncodings(decode);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#joinContinuations}} */
+        public Builder joinContinuations(boolean join) {
+            multipart.joinContinuations(join);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#decodeEncodedWords}} */
+        public Builder decodeEncodedWords(boolean decode) {
+            multipart.decodeEncodedWords(decode);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#preferExtendedFilename}} */
+        public Builder preferExtendedFilename(boolean prefer) {
+            multipart.preferExtendedFilename(prefer);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#allocator}} */
+        public Builder allocator(ByteBufAllocator value) {
+            multipart.allocator(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxBodyBytes}} */
+        public Builder maxBodyBytes(long value) {
+            multipart.maxBodyBytes(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedBodyBytes}} */
+        public Builder unlimitedBodyBytes() {
+            multipart.unlimitedBodyBytes();
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxPartBytes}} */
+        public Builder maxPartBytes(long value) {
+            multipart.maxPartBytes(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedPartBytes}} */
+        public Builder unlimitedPartBytes() {
+            multipart.unlimitedPartBytes();
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxFieldBytes}} */
+        public Builder maxFieldBytes(long value) {
+            multipart.maxFieldBytes(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedFieldBytes}} */
+        public Builder unlimitedFieldBytes() {
+            multipart.unlimitedFieldBytes();
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxParts}} */
+        public Builder maxParts(long value) {
+            multipart.maxParts(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedParts}} */
+        public Builder unlimitedParts() {
+            multipart.unlimitedParts();
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxFiles}} */
+        public Builder maxFiles(long value) {
+            multipart.maxFiles(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedFiles}} */
+        public Builder unlimitedFiles() {
+            multipart.unlimitedFiles();
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxHeadersPerPart}} */
+        public Builder maxHeadersPerPart(int value) {
+            multipart.maxHeadersPerPart(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxHeaderBytesPerPart}} */
+        public Builder maxHeaderBytesPerPart(int value) {
+            multipart.maxHeaderBytesPerPart(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxHeaderBytes}} */
+        public Builder maxHeaderBytes(long value) {
+            multipart.maxHeaderBytes(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedHeaderBytes}} */
+        public Builder unlimitedHeaderBytes() {
+            multipart.unlimitedHeaderBytes();
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxPreambleBytes}} */
+        public Builder maxPreambleBytes(int value) {
+            multipart.maxPreambleBytes(value);
+            return this;
+        }
+
+        /** {@return this builder, with {@link MultipartOptions.Builder#maxEpilogueBytes}} */
+        public Builder maxEpilogueBytes(int value) {
+            multipart.maxEpilogueBytes(value);
+            return this;
+        }
+
         /** {@return the options collected so far} */
         public FormOptions build() {
-            return new FormOptions(this, collected());
+            return new FormOptions(this);
         }
-    }
-
-    /** {@return a builder that starts from these options} */
-    public Builder toBuilder() {
-        Builder builder = new Builder(spool, memory, multipart);
-        builder.decider = decider;
-        builder.admission = admission;
-        builder.progress = progress;
-        builder.progressNanos = progressNanos;
-        builder.metrics = metrics;
-        builder.clock = clock;
-        return builder;
     }
 }

@@ -170,7 +170,7 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** {@return this builder, with a setting of {@link Setting.Scope#SPOOL} read from text as by {@link dev.sluice.BodySettings#set}} */
+        /** {@return this builder, with a setting of {@link Setting.Scope#SPOOL} read from text as by {@link dev.sluice.MultipartOptions.Builder#set}} */
         public Builder set(Setting setting, String text) {
             switch (setting) {
                 case DIRECTORY -> root = Path.of((String) setting.parse(text));

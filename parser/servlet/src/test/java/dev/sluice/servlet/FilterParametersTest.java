@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartOptions;
 import dev.sluice.Setting;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
@@ -16,6 +17,7 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.Enumeration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -99,12 +101,7 @@ class FilterParametersTest {
     void defaults_areFormDefaultsAndTempDirectory() throws Exception {
         FormService service = with("maxParts", " "); // blank is as absent
         FormOptions expected = FormOptions.inMemory(MemoryBudget.unlimited()).build();
-        for (Setting setting : Setting.values()) {
-            assertEquals(
-                    expected.multipart().number(setting),
-                    service.forms.options().multipart().number(setting),
-                    setting.key());
-        }
+        assertEquals(values(expected), values(service.forms.options()));
         assertEquals(temporary, service.location);
         assertEquals(
                 temporary,
@@ -137,11 +134,11 @@ class FilterParametersTest {
                 "/videos/*:maxPartBytes", "1KiB",
                 "/videos/a:b:maxParts", "7",
                 "/videos/a:b:spillThreshold", " ");
-        assertEquals(500, number(service, "/", Setting.MAX_PART_BYTES));
-        assertEquals(1024, number(service, "/videos/a", Setting.MAX_PART_BYTES));
-        assertEquals(9, number(service, "/videos/a", Setting.MAX_PARTS));
-        assertEquals(500, number(service, "/videos/a:b", Setting.MAX_PART_BYTES));
-        assertEquals(7, number(service, "/videos/a:b", Setting.MAX_PARTS));
+        assertEquals(500, at(service, "/").maxPartBytes());
+        assertEquals(1024, at(service, "/videos/a").maxPartBytes());
+        assertEquals(9, at(service, "/videos/a").maxParts());
+        assertEquals(500, at(service, "/videos/a:b").maxPartBytes());
+        assertEquals(7, at(service, "/videos/a:b").maxParts());
         assertRefused("/videos/*:directory", "/tmp", "not a setting of a form");
         assertRefused("/videos/*:parse", "lazy", "not a setting of a form");
         assertRefused("/videos/*:maxParts", "many", "from 0 on");
@@ -157,12 +154,24 @@ class FilterParametersTest {
         }
     }
 
-    private static long number(FormService service, String path, Setting setting) {
+    /** {@return the values of all settings of a form, read with the method that has the name of the setting} */
+    private static Map<Setting, Object> values(FormOptions options) throws ReflectiveOperationException {
+        Map<Setting, Object> values = new EnumMap<>(Setting.class);
+        for (Setting setting : Setting.values()) {
+            Object owner = setting.scope() == Setting.Scope.BODY ? options.multipart() : options;
+            if (owner != options || setting.scope() == Setting.Scope.FORM) {
+                values.put(setting, owner.getClass().getMethod(setting.key()).invoke(owner));
+            }
+        }
+        return values;
+    }
+
+    private static MultipartOptions at(FormService service, String path) {
         HttpServletRequest request = (HttpServletRequest) Proxy.newProxyInstance(
                 HttpServletRequest.class.getClassLoader(),
                 new Class<?>[] {HttpServletRequest.class},
                 (proxy, method, of) -> method.getName().equals("getServletPath") ? path : null);
-        return service.options(request).multipart().number(setting);
+        return service.options(request).multipart();
     }
 
     @Test

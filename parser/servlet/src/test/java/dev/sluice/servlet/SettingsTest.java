@@ -3,7 +3,6 @@ package dev.sluice.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
-import dev.sluice.BodySettings;
 import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
@@ -127,17 +126,15 @@ class SettingsTest {
         try {
             return entrance.isForm()
                     ? outcome(at.setting(), entrance, text, at.body())
-                    : streamed(
-                            entrance,
-                            set(MultipartOptions.builder(), at.setting(), text).build(),
-                            at.body());
+                    : streamed(entrance, decoderOptions(at.setting(), text), at.body());
         } catch (MultipartException e) {
             return "!" + e.reason();
         }
     }
 
-    private static <B extends BodySettings<B>> B set(B builder, Setting setting, @Nullable String text) {
-        return text == null ? builder : builder.set(setting, text);
+    private static MultipartOptions decoderOptions(Setting setting, @Nullable String text) {
+        MultipartOptions.Builder builder = MultipartOptions.builder();
+        return (text == null ? builder : builder.set(setting, text)).build();
     }
 
     private static String streamed(Entrance entrance, MultipartOptions options, byte[] body) throws IOException {
