@@ -8,7 +8,6 @@ import dev.sluice.MultipartException;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,53 +33,26 @@ final class ReadmeTest {
 
     @Test
     void javaSamples_areCompiledRegions() throws IOException {
-        StringBuilder compiled = new StringBuilder();
-        for (Path source : sources("test")) {
-            String text = Files.readString(source);
-            if (text.contains("// @start ")) {
-                text.lines().filter(line -> line.startsWith("import ")).forEach(line -> compiled.append(line + '\n'));
-                REGION.matcher(text)
-                        .results()
-                        .forEach(region -> compiled.append(
-                                        region.group(1).stripTrailing().stripIndent())
-                                .append('\n'));
+        List<String> compiled = new ArrayList<>();
+        try (Stream<Path> sources = Files.walk(ROOT.resolve("samples"))) {
+            for (Path source : sources.filter(file -> file.toString().endsWith(".java")
+                            && String.valueOf(file.getParent()).endsWith("readme"))
+                    .toList()) {
+                Matcher region = REGION.matcher(Files.readString(source));
+                while (region.find()) {
+                    compiled.add(region.group(1).stripTrailing().stripIndent() + "\n");
+                }
             }
-        }
-        for (Path source : sources("main")) { // a test needs no import of its own package
-            String type = source.toString().replace('/', '.').replaceFirst(".*\\.(dev\\.sluice\\..*)\\.java", "$1");
-            compiled.append("import " + type + ";\n");
         }
         int shown = 0;
         for (Path page : pages()) {
-            for (String code : fenced(page, "java")) {
-                if (!OTHER_LIBRARIES.matcher(code).find()) {
-                    boolean imports = code.lines().allMatch(line -> line.startsWith("import "));
-                    assertTrue(
-                            (imports ? code.lines() : Stream.of(code)).allMatch(compiled.toString()::contains),
-                            () -> page + ": " + code);
-                    shown++;
-                }
-            }
+            List<String> code = fenced(page, "java").stream()
+                    .filter(block -> !OTHER_LIBRARIES.matcher(block).find())
+                    .toList();
+            assertTrue(compiled.containsAll(code), () -> page + ": " + code);
+            shown += code.size();
         }
         assertTrue(shown > 5);
-    }
-
-    private static List<Path> sources(String kind) throws IOException {
-        List<Path> sources = new ArrayList<>();
-        for (String directory : List.of("samples", "parser")) {
-            try (DirectoryStream<Path> modules = Files.newDirectoryStream(ROOT.resolve(directory))) {
-                for (Path module : modules) {
-                    Path root = module.resolve("src/" + kind + "/java");
-                    if (Files.isDirectory(root)) {
-                        try (Stream<Path> files = Files.walk(root)) {
-                            files.filter(file -> file.toString().endsWith(".java"))
-                                    .forEach(sources::add);
-                        }
-                    }
-                }
-            }
-        }
-        return sources;
     }
 
     @Test
