@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -228,7 +229,7 @@ class RefusalTest {
     }
 
     @Test
-    void refusal_whenParsedEagerly_hasHeadersOfCorsAndSecurity() throws Exception {
+    void refusal_whenParsedEagerly_reachesTheClient() throws Exception {
         try (RunningApplication application =
                 RunningApplication.start(List.of(Application.class), "--sluice.parse=eager")) {
             assertRefused(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
@@ -237,33 +238,36 @@ class RefusalTest {
                     application
                             .send("POST", "/closed/other", RunningApplication.FORM, LARGE)
                             .statusCode());
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"sluice.parse=eager", "spring.mvc.hiddenmethod.filter.enabled=true"})
-    void servlet_readingBodyOfRefusedForm_getsTheRefusal(String property) throws Exception {
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class), "--" + property)) {
-            for (String path : List.of("/open/raw", "/open/reader")) {
-                assertRefused(413, fromOrigin(application, "POST", path, RunningApplication.FORM, LARGE));
-                assertRefused(400, fromOrigin(application, "POST", path, RunningApplication.FORM, "not a form"));
+            assertReadersGetTheRefusal(application);
+            for (String path : List.of("form", "changed-form", "receiving", "parts")) {
+                assertRefused(415, fromOrigin(application, "POST", "/open/" + path, MIXED, "--B--"));
+                assertRefused(
+                        400, fromOrigin(application, "POST", "/open/" + path, RunningApplication.FORM, "not a form"));
             }
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"form", "changed-form", "receiving", "parts"})
-    void servlet_usingMultipartRequests_getsTheRefusal(String path) throws Exception {
+    @Test
+    void servlet_readingBodyOfRefusedForm_getsTheRefusal() throws Exception {
         try (RunningApplication application =
-                RunningApplication.start(List.of(Application.class), "--sluice.parse=eager")) {
-            assertRefused(415, fromOrigin(application, "POST", "/open/" + path, MIXED, "--B--"));
-            assertRefused(400, fromOrigin(application, "POST", "/open/" + path, RunningApplication.FORM, "not a form"));
+                RunningApplication.start(List.of(Application.class), "--spring.mvc.hiddenmethod.filter.enabled=true")) {
+            assertReadersGetTheRefusal(application);
+        }
+    }
+
+    private static void assertReadersGetTheRefusal(RunningApplication application) throws Exception {
+        for (String path : List.of("/open/raw", "/open/reader")) {
+            assertRefused(413, fromOrigin(application, "POST", path, RunningApplication.FORM, LARGE));
+            assertRefused(400, fromOrigin(application, "POST", path, RunningApplication.FORM, "not a form"));
         }
     }
 
     @Test
-    void requiredField_missing_isRefused() throws Exception {
+    void requiredField_missing_isRefused_andServletsCanReadOtherMultipartTypes() throws Exception {
         try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
+            assertEquals(
+                    "raw 5",
+                    application.send("POST", "/open/raw", MIXED, "--B--").body());
             HttpResponse<String> answer =
                     fromOrigin(application, "POST", "/open/required", RunningApplication.FORM, SMALL);
             assertRefused(400, answer);
@@ -273,15 +277,6 @@ class RefusalTest {
                     .header("Accept", BROWSER));
             assertEquals(400, page.statusCode());
             assertTrue(page.body().contains("Whitelabel Error Page"), page.body());
-        }
-    }
-
-    @Test
-    void servlet_canReadOtherMultipartType() throws Exception {
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            assertEquals(
-                    "raw 5",
-                    application.send("POST", "/open/raw", MIXED, "--B--").body());
         }
     }
 
@@ -368,49 +363,42 @@ class RefusalTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {BROWSER, "text/html", "application/json;q=0.5, text/html;q=0.7"})
-    void refusal_whenHtmlIsPreferred_isTheErrorPage(String accept) throws Exception {
+    @Test
+    void refusal_accept_selectsPageOrProblem() throws Exception {
+        Map<String, String> types = Map.of(
+                BROWSER,
+                "text/html;charset=UTF-8",
+                "text/html",
+                "text/html;charset=UTF-8",
+                "application/json;q=0.5, text/html;q=0.7",
+                "text/html;charset=UTF-8",
+                "*/*",
+                "application/problem+json",
+                "application/json, text/html;q=0.9",
+                "application/problem+json",
+                "application/problem+json, text/html;q=0.9",
+                "application/problem+json",
+                "image/png",
+                "application/problem+json");
         try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
             for (String[] refused : new String[][] {{"413", RunningApplication.FORM, LARGE}, {"415", MIXED, "--"}}) {
-                HttpResponse<String> answer = application.send(application
-                        .request("POST", "/open/other", refused[1], refused[2])
-                        .header("Accept", accept));
-                assertEquals(refused[0], String.valueOf(answer.statusCode()));
-                String type = answer.headers().firstValue("Content-Type").orElse("");
-                assertTrue(type.startsWith("text/html"), type);
-                assertTrue(answer.body().contains("Whitelabel Error Page"), answer.body());
+                for (Map.Entry<String, String> each : types.entrySet()) {
+                    HttpResponse<String> answer = application.send(application
+                            .request("POST", "/open/other", refused[1], refused[2])
+                            .header("Accept", each.getKey()));
+                    assertEquals(refused[0], String.valueOf(answer.statusCode()), each.getKey());
+                    String type = answer.headers().firstValue("Content-Type").orElse("");
+                    assertEquals(each.getValue(), type, each.getKey());
+                    assertEquals(type.startsWith("text/html"), answer.body().contains("Whitelabel Error Page"));
+                }
+                assertEquals(
+                        refused[0],
+                        String.valueOf(application
+                                .send(application
+                                        .request("POST", "/open/other", refused[1], refused[2])
+                                        .header("Accept", "not a type"))
+                                .statusCode()));
             }
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "*/*",
-                "application/json, text/html;q=0.9",
-                "application/problem+json, text/html;q=0.9",
-                "image/png"
-            })
-    void refusal_whenHtmlIsNotPreferred_isAProblem(String accept) throws Exception {
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            HttpResponse<String> answer = application.send(application
-                    .request("POST", "/open/other", RunningApplication.FORM, LARGE)
-                    .header("Accept", accept));
-            assertEquals(413, answer.statusCode());
-            assertEquals(
-                    "application/problem+json",
-                    answer.headers().firstValue("Content-Type").orElse(""));
-        }
-    }
-
-    @Test
-    void refusal_whenAcceptIsMalformed_keepsItsStatus() throws Exception {
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            HttpResponse<String> answer = application.send(application
-                    .request("POST", "/open/other", RunningApplication.FORM, LARGE)
-                    .header("Accept", "not a type"));
-            assertEquals(413, answer.statusCode());
         }
     }
 }
