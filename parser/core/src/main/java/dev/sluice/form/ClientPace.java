@@ -5,11 +5,12 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The rate at which a client sends its body. Only time in which the server waits for the client counts.
+ * The rate at which a client sends its body. Only the time during which the server waits for the client counts.
  *
- * <p>A client starts with credit for its time of grace. It gains the bytes that it sends and pays the minimum rate. Clients send in
- * bursts, so one burst can pay for a pause of up to twelve times the grace. The credit has no higher value, so that a client that has
- * sent much cannot stall for ever. Not thread-safe. Times are {@link System#nanoTime()}.
+ * <p>A client starts with credit for its grace period. Each byte that arrives adds to the credit, and waiting for the
+ * client uses it up at the minimum rate. Clients send in bursts, so the credit of a burst can last for a pause of up to
+ * twelve grace periods. It is capped there, so that a client that has sent a lot cannot stall for a long time. Not
+ * thread-safe. Times are values of {@link System#nanoTime()}.
  */
 public final class ClientPace {
     private static final int MAX_GRACES = 12;
@@ -31,10 +32,10 @@ public final class ClientPace {
     }
 
     /**
-     * {@return the pace of one client, which has sent nothing yet}
+     * {@return the pace of a client that has not sent anything yet}
      *
      * @param minBytesPerSecond 1 or more
-     * @param grace how long it may send nothing at first, more than 0
+     * @param grace how long the client may send nothing at the start, more than 0
      */
     public static ClientPace of(long minBytesPerSecond, Duration grace) {
         return new ClientPace(minBytesPerSecond, Objects.requireNonNull(grace, "grace"));
@@ -58,13 +59,13 @@ public final class ClientPace {
         credit = Math.min(credit + bytes, grace * MAX_GRACES);
     }
 
-    /** {@return whether the client has been too slow until {@code now}} */
+    /** {@return whether the client is too slow at {@code now}} */
     public boolean isTooSlow(long now) {
         charge(now);
         return credit < 0;
     }
 
-    /** {@return how long the server waits if no byte arrives, in nanoseconds; negative if the client is too slow} */
+    /** {@return how much longer the client may send nothing, in nanoseconds; negative if it is already too slow} */
     public long patience() {
         return (long) (credit / bytesPerNano);
     }

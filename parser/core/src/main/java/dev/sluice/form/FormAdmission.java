@@ -3,18 +3,23 @@ package dev.sluice.form;
 import java.io.IOException;
 
 /**
- * Decides whether a form may begin, and when. Asked before the first byte of its body is read, for instance because the sinks
- * of its parts need memory that others have. One that waits for longer than {@link FormOptions#maxSinkWait()} is refused with 503.
+ * A callback that decides whether and when a form may begin. It is called before the first byte of the body is read,
+ * for instance to wait until there is memory for the sinks of the form. A form that waits longer than {@link
+ * FormOptions#maxSinkWait()} is rejected with 503.
  */
 @FunctionalInterface
 public interface FormAdmission {
     /**
-     * {@return {@link Readiness#READY}, or one to come; if it fails, the form does}
+     * {@return {@link Readiness#READY} if the form may begin now, or a pending readiness to wait for} If the readiness
+     * fails, the form fails.
      *
-     * @throws IOException if the form may not begin; it fails with that
+     * @throws IOException to fail the form with this exception
      */
     Readiness admit() throws IOException;
 
-    /** The form has ended, well or not, and its sinks are closed. Follows each {@link #admit}, once, on any thread. */
+    /**
+     * Called after the form has ended, successfully or not, and its sinks are closed. Called exactly once for each call
+     * of {@link #admit}, even one that threw, on any thread.
+     */
     default void ended() {}
 }

@@ -11,11 +11,12 @@ import org.jspecify.annotations.Nullable;
  * The headers of a request that describe its body.
  *
  * @param contentTypes all {@code Content-Type} headers of the request; a form needs exactly one
- * @param contentEncoding the {@code Content-Encoding}, or null; any encoding except {@code identity} is rejected with 415
- * @param contentLength the {@code Content-Length} in bytes, or -1 if it is unknown. It is used for progress and to reject long
- *     bodies early; it does not limit what is read
- * @param expectsContinue whether the client waits for permission to send the body ({@code Expect: 100-continue}), so that a
- *     rejected body is never sent
+ * @param contentEncoding the {@code Content-Encoding}, or null; any encoding except {@code identity} is rejected with
+ *     415
+ * @param contentLength the {@code Content-Length} in bytes, or -1 if it is unknown. It is used to report progress and
+ *     to reject long bodies early. It does not limit the number of bytes that are read
+ * @param expectsContinue whether the client waits for permission to send the body ({@code Expect: 100-continue}), so
+ *     that a rejected body is never sent
  */
 public record FormHead(
         List<String> contentTypes, @Nullable String contentEncoding, long contentLength, boolean expectsContinue) {
@@ -37,8 +38,8 @@ public record FormHead(
     /**
      * {@return the boundary of the body}
      *
-     * @throws MultipartException if there is more than one {@code Content-Type} (400), a {@code Content-Encoding} (415), or as
-     *     {@link Boundary#formData}
+     * @throws MultipartException if the request has more than one {@code Content-Type} (400) or a {@code
+     *     Content-Encoding} (415), or for a reason of {@link Boundary#formData}
      */
     public Boundary boundary(Preset preset) throws MultipartException {
         if (contentTypes.size() > 1) {

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A field or file of a {@link MultipartForm}, whose content is in memory or in a temporary file.
  *
- * <p>The content is deleted with the form, unless it was {@linkplain #moveTo moved} or {@linkplain #detach detached}. After
- * that, or once the form is closed, methods that read or move the content throw {@link IllegalStateException}. Names and types
- * are chosen by the client: do not use them as paths. Thread-safe.
+ * <p>The content is deleted with the form, unless it was {@linkplain #moveTo moved} or {@linkplain #detach detached}.
+ * After that, or once the form is closed, methods that read or move the content throw {@link IllegalStateException}.
+ * The client chose the names and types: do not use them as paths. Thread-safe.
  */
 public final class FormPart {
     private final StoredPart part;
@@ -58,8 +58,8 @@ public final class FormPart {
     }
 
     /**
-     * {@return the file name without directories and special characters, safe to show and to store; empty if nothing is left
-     * of it; null for a field}
+     * {@return the file name without directories and special characters, safe to show and to store; empty if no
+     * character remains; null for a field}
      *
      * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself.
      */
@@ -88,7 +88,7 @@ public final class FormPart {
         return head.contentType();
     }
 
-    /** {@return the size of the content, in bytes, after its transfer encoding was decoded if the form does that} */
+    /** {@return the size of the content in bytes, after transfer decoding if the form decodes transfer encodings} */
     public long size() {
         return content.size();
     }
@@ -99,7 +99,8 @@ public final class FormPart {
     }
 
     /**
-     * {@return a new stream of the content} There may be several at a time. Closing the form closes them as well.
+     * {@return a new stream of the content} Several streams may be open at the same time. Closing the form closes them
+     * as well.
      *
      * @throws IOException if the file cannot be opened
      * @throws IllegalStateException if the part was moved, detached or deleted
@@ -109,8 +110,8 @@ public final class FormPart {
     }
 
     /**
-     * {@return the content, in a new array of {@link #size()} bytes} The array counts towards no limit. For content that may be
-     * large, check the size first, or use {@link #transferTo} or {@link #inputStream()}.
+     * {@return the content, in a new array of {@link #size()} bytes} The array is not charged to any limit. For content
+     * that may be large, check the size first, or use {@link #transferTo} or {@link #inputStream()}.
      *
      * @throws IOException if the file cannot be read, or the content does not fit into an array (2 GiB)
      * @throws IllegalStateException if the part was moved, detached or deleted
@@ -166,11 +167,11 @@ public final class FormPart {
     }
 
     /**
-     * {@return the content, which from now on belongs to the caller and outlives the form: close or move it} Its memory is still
-     * charged to the {@link MemoryBudget}, but no longer to the form. Streams of the part are closed.
+     * {@return the content, <em>transferred</em> to the caller, who must close or move it} It outlives the form. Its
+     * memory is still charged to the {@link MemoryBudget}, but no longer to the form. Streams of the part are closed.
      *
-     * <p>If several threads call this method, {@link #moveTo} or {@link MultipartForm#close} at the same time, one succeeds.
-     * The others throw, and do not affect the result.
+     * <p>If several threads call this method, {@link #moveTo} or {@link MultipartForm#close} at the same time, one of
+     * the calls succeeds. The others throw and do not affect the result.
      *
      * @throws MultipartException if the budget is exhausted (503); the part is unchanged
      * @throws IllegalStateException if the part was moved, detached or deleted
@@ -179,12 +180,12 @@ public final class FormPart {
         return new PartContent(content.detach());
     }
 
-    /** Deletes the content now, and closes its streams. Has no effect if it was moved or detached. Idempotent. */
+    /** Deletes the content and closes its streams. Has no effect on content that was moved or detached. Idempotent. */
     public void delete() {
         content.close();
     }
 
-    /** {@return the index and the size; the name comes from the client and does not belong into logs} */
+    /** {@return the index and the size, but not the name, because client input does not belong in logs} */
     @Override
     public String toString() {
         return "FormPart[index=" + head.index() + ", size=" + size() + "]";

@@ -7,27 +7,28 @@ package dev.sluice.form;
  * <p>Experimental, as {@link FormIntake} is.
  */
 public interface FormSource {
-    /** {@return the properties of the body in the head of the request} */
+    /** {@return the request headers that describe the body} */
     FormHead head();
 
     /**
-     * Called when there is demand again after there was none, or the form has ended. It may be called by any thread, must return
-     * quickly, and must not offer bytes unless it is called by the thread that reads.
+     * Called when there is demand again after there was none, or when the form has ended. Any thread may call this
+     * method. It must return quickly, and it may offer bytes only if the calling thread is the one that reads the body.
      */
     void wanted();
 
     /**
-     * Runs the work that an offer causes: decoding and sinks, which may block. By default it runs on the calling thread. A source on
-     * an event loop passes it to a worker. An exception of this method ends the form.
+     * Runs the work that an offer causes: decoding and calls to sinks, which may block. By default it runs on the
+     * calling thread. A source on an event loop passes it to a worker thread. An exception thrown by this method ends
+     * the form.
      */
     default void run(Runnable work) {
         work.run();
     }
 
     /**
-     * Runs work later, on a thread of this source. Called when a sink is ready again, when a client is too slow, and when other
-     * forms get a turn on the thread. The work must not run within this call, which may come from a thread of the sink. An
-     * exception of this method ends the form.
+     * Runs work later, on a thread of this source. Called when a sink is ready again, when the client is too slow, and
+     * to let other forms use the thread. The work must not run within this call, which may come from a thread of the
+     * sink. An exception thrown by this method ends the form.
      */
     void resume(Runnable work);
 }

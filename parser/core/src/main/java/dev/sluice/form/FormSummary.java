@@ -6,19 +6,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one form; nothing in it comes from the client but numbers.
+ * The outcome of one form, for {@link FormMetrics}. It contains no text from the client.
  *
- * @param outcome how it ended
- * @param reason why it was not taken, or null where it was, or for a reason that is not the library's
- * @param bodyBytes bytes of the body that were read
- * @param parts parts that were complete
- * @param files those of them with a file name
- * @param spilledParts parts that went to a file of the spool
- * @param spilledBytes bytes that were kept in files of the spool when the form ended
- * @param peakMemoryBytes the most that was charged to the limit of the form at a time
- * @param deviations how many oddities were accepted and reported
- * @param reported the first 100 of these
- * @param nanos from its start, before the first byte, to its end
+ * @param outcome how the form ended
+ * @param reason the reason of the rejection; null if the form is complete, was aborted, or failed for a reason outside
+ *     the library
+ * @param bodyBytes the number of body bytes that were decoded
+ * @param parts the number of complete parts
+ * @param files the number of complete parts that have a file name
+ * @param spilledParts the number of complete parts that were stored in a file of the spool
+ * @param spilledBytes the total size of these parts, in bytes
+ * @param peakMemoryBytes the largest number of bytes charged to the limit of the form at the same time
+ * @param deviations the number of deviations that were accepted and reported
+ * @param reported the first 100 of these deviations
+ * @param nanos the time from the start of the form, before the first byte, to its end, in nanoseconds
  */
 public record FormSummary(
         Outcome outcome,
@@ -34,23 +35,23 @@ public record FormSummary(
         long nanos) {
     /** How a form ended. */
     public enum Outcome {
-        /** All of it was taken. */
+        /** The form is complete. */
         COMPLETED,
-        /** It broke the grammar (400, 415). */
+        /** The body violates the grammar, or its type is not supported (400, 415). */
         MALFORMED,
-        /** It ended too early (400). */
+        /** The body ended too early (400). */
         TRUNCATED,
-        /** It exceeded a limit (413). */
+        /** The body exceeds a limit (413). */
         LIMIT_EXCEEDED,
-        /** The application refused it. */
+        /** The application rejected the form. */
         REFUSED,
-        /** There was no memory or disk space for it (503, 507). */
+        /** The server has no memory, disk space or other capacity for the form (503, 507). */
         OVERLOADED,
         /** The client sent too slowly (408). */
         TOO_SLOW,
         /** A sink, the disk or the application failed. */
         FAILED,
-        /** It was closed before its end. */
+        /** The form was aborted before its end, for example because the connection broke. */
         ABORTED
     }
 }

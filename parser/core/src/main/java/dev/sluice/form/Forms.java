@@ -69,7 +69,7 @@ public final class Forms implements Closeable {
         }
     }
 
-    /** {@return a new instance with these options} The caller keeps and closes their spool; {@link #close()} does not. */
+    /** {@return a new instance with these options} The caller closes their spool; {@link #close()} does not. */
     public static Forms of(FormOptions options) {
         return new Forms(options, null);
     }
@@ -110,7 +110,7 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form with options of its own.
+     * Reads a whole form with changed options.
      *
      * @param in the body. It is read to its end, or until it is rejected, and not closed
      * @param contentType the {@code Content-Type} of the request; null is rejected with 415
@@ -144,8 +144,8 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * {@return a new intake for a form whose bytes do not come from a stream} It expects the first bytes, or has already failed if
-     * the head of the request was rejected.
+     * {@return a new intake for a form whose bytes do not come from a stream} It is ready for the first bytes, or has
+     * already failed if the request headers were rejected.
      *
      * @param source delivers the bytes
      * @param changed {@link #options()}, or options derived from them with {@link FormOptions#toBuilder()}
@@ -155,11 +155,11 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reports a form that an adapter rejected by the head of its request, without calling {@link #receive}, to the {@linkplain
-     * FormOptions.Builder#metrics metrics}. Received forms are reported automatically.
+     * Reports to the {@linkplain FormOptions.Builder#metrics metrics} that an adapter has rejected a form because of
+     * the request headers, without calling {@link #receive}. Received forms are reported automatically.
      *
      * @param options the options of the form
-     * @param reason the reason for rejecting it, or null if it is not one of the library
+     * @param reason the reason of the rejection, or null if the adapter or the application has a reason of its own
      */
     public static void reportRejected(FormOptions options, MultipartException.@Nullable Reason reason) {
         FormReporter.reportRejected(
@@ -179,7 +179,10 @@ public final class Forms implements Closeable {
         }
     }
 
-    /** A body that one blocking thread reads from a stream. While it waits, the thread runs the tasks of other threads for the form. */
+    /**
+     * A source that reads a stream on the calling thread. While this thread waits, it runs the work that other threads
+     * have scheduled.
+     */
     private static final class BlockingSource implements FormSource {
         private static final long LONGEST_WAIT_MILLIS = 1000;
 
@@ -208,7 +211,7 @@ public final class Forms implements Closeable {
         /**
          * {@return the form}
          *
-         * @param discards whether to read and discard the rest of a rejected form while there is demand for it
+         * @param discards whether to read and discard the rest of a rejected body while there is demand for it
          */
         MultipartForm read(FormIntake intake, InputStream in, boolean discards) throws IOException {
             try {
@@ -217,7 +220,7 @@ public final class Forms implements Closeable {
                     await(intake);
                 }
             } catch (IOException | RuntimeException | Error e) {
-                intake.abort(e); // keeps an earlier failure: the caller gets that, not an error of discarding
+                intake.abort(e); // an earlier failure takes precedence over an error while discarding
             }
             return result(intake);
         }

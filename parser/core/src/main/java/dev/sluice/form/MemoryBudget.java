@@ -7,21 +7,24 @@ import dev.sluice.form.storage.UnchargedMemory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The memory that all uploads of a process may hold together. Create one and share it. Thread-safe, without locks.
+ * A limit for the memory that all uploads of a process hold together. Create one per process and share it. Thread-safe,
+ * without locks.
  *
- * <p><b>Reservations.</b> Memory is reserved before it is allocated, and a reservation that would exceed the capacity fails. Each
- * request has an {@link Account}, which is closed when the request ends and then releases everything that is still reserved.
+ * <p><b>Reservations.</b> Memory is reserved before it is allocated, and a reservation that would exceed the capacity
+ * fails. Each request has an {@link Account}. It is closed when the request ends, which releases everything that is
+ * still reserved.
  *
- * <p><b>Charged</b> are the buffers of parts in memory; for each part 512 bytes, its header section, and 2 bytes for each
- * character of its name and file name; the header section that is being read; and the chunk that is being decoded. Chunks that wait
- * to be decoded are not charged, but an adapter can charge them to an account. If the waiting chunks of all forms take more than 1 MiB
- * and more than an eighth of the capacity, a form requests no more bytes before its own chunks are decoded.
+ * <p><b>Charges.</b> The budget is charged for the buffers of parts in memory; for each part, 512 bytes, its header
+ * section, and 2 bytes for each character of its name and file name; for the header section that is being read; and for
+ * the chunk that is being decoded. Chunks that wait to be decoded are not charged, but an adapter can charge them to an
+ * account. If the waiting chunks of all forms take more than 1 MiB and more than an eighth of the capacity, a form
+ * requests no more bytes before its own chunks are decoded.
  *
- * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock them out. Only an
- * account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.
+ * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock
+ * them out. Only an account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.
  *
- * <p><b>Reuse.</b> Up to 1 MiB of released segments is kept for later parts and not charged, because reused memory is likely in the
- * cache of the processor.
+ * <p><b>Reuse.</b> Up to 1 MiB of released segments is kept for later parts and not charged, because reused memory is
+ * likely in the cache of the processor.
  */
 public final class MemoryBudget {
     private static final long SMALL_REQUEST = 64 << 10;
@@ -38,7 +41,7 @@ public final class MemoryBudget {
         if (capacity < 0 || keptForSmall < 0 || keptForSmall > capacity || smallRequestBytes < 0) {
             throw new IllegalArgumentException(
                     "capacity " + capacity + ", kept for small requests " + keptForSmall + ", small request "
-                            + smallRequestBytes + ": must be 0 or more, and the share within the capacity");
+                            + smallRequestBytes + ": all must be 0 or more, and the share at most the capacity");
         }
         this.capacity = capacity;
         this.keptForSmall = keptForSmall;
@@ -60,13 +63,13 @@ public final class MemoryBudget {
      *
      * @param capacity in bytes, 0 or more
      * @param keptForSmall the part of the capacity that only small requests may use, in bytes, at most {@code capacity}
-     * @param smallRequestBytes the most that a small request holds, in bytes, 0 or more
+     * @param smallRequestBytes the number of bytes that a small request holds at most, 0 or more
      */
     public static MemoryBudget of(long capacity, long keptForSmall, long smallRequestBytes) {
         return new MemoryBudget(capacity, keptForSmall, smallRequestBytes);
     }
 
-    /** {@return a budget without a limit, which only counts} */
+    /** {@return a budget without a limit, which only counts reservations} */
     public static MemoryBudget unlimited() {
         return new MemoryBudget(Long.MAX_VALUE, 0, SMALL_REQUEST);
     }
@@ -76,27 +79,27 @@ public final class MemoryBudget {
         return new Account();
     }
 
-    /** {@return the bytes that may be reserved together} */
+    /** {@return the largest number of bytes that can be reserved at the same time} */
     public long capacity() {
         return capacity;
     }
 
-    /** {@return the most that a request may hold to use the share for small requests, in bytes} */
+    /** {@return the number of bytes up to which a request may use the share for small requests} */
     public long smallRequestBytes() {
         return smallRequestBytes;
     }
 
-    /** {@return the bytes that are reserved now} */
+    /** {@return the number of bytes that are currently reserved} */
     public long used() {
         return used.get();
     }
 
-    /** {@return the most bytes that were ever reserved at the same time} */
+    /** {@return the largest number of bytes reserved at the same time so far} */
     public long peak() {
         return peak.get();
     }
 
-    /** {@return how many reservations failed} */
+    /** {@return the number of reservations that failed} */
     public long refusals() {
         return refusals.get();
     }
@@ -118,7 +121,7 @@ public final class MemoryBudget {
     }
 
     /**
-     * {@return whether {@code bytes} are available now, without the share for small requests}
+     * {@return whether {@code bytes} are currently available, without the share for small requests}
      *
      * @param bytes 0 or more
      */
@@ -126,7 +129,10 @@ public final class MemoryBudget {
         return bytes <= room();
     }
 
-    /** {@return how many bytes are available now, without the share for small requests; negative if part of that share is in use} */
+    /**
+     * {@return the number of bytes that are currently available, without the share for small requests; negative if part
+     * of that share is in use}
+     */
     public long room() {
         return capacity - keptForSmall - used.get();
     }
@@ -180,7 +186,7 @@ public final class MemoryBudget {
         }
 
         /**
-         * Releases some of the reserved bytes. Does nothing after {@link #close()}, which released them all.
+         * Releases some of the reserved bytes. Has no effect after {@link #close()}.
          *
          * @param bytes 0 or more, at most {@link #held()}
          */
@@ -192,7 +198,8 @@ public final class MemoryBudget {
                     return;
                 }
                 if (bytes > before) {
-                    throw new IllegalStateException("release of " + bytes + " bytes of " + before);
+                    throw new IllegalStateException(
+                            "cannot release " + bytes + " bytes: only " + before + " are reserved");
                 }
                 if (held.compareAndSet(before, before - bytes)) {
                     used.addAndGet(-bytes);
@@ -207,12 +214,12 @@ public final class MemoryBudget {
             }
         }
 
-        /** {@return the bytes that are reserved} */
+        /** {@return the number of bytes that this account has reserved} */
         public long held() {
             return Math.max(held.get(), 0);
         }
 
-        /** Releases everything. Idempotent, and safe during calls of other threads. */
+        /** Releases everything. Idempotent. Other threads may use the account at the same time. */
         @Override
         public void close() {
             long before = held.getAndSet(CLOSED);

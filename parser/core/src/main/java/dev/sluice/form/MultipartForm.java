@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="Guide.java" region="form"}
  *
- * <p><b>Fields and files.</b> A part with a file name is a file, any other part is a field. Browsers send a file input that the
- * user left empty as a part with an empty file name and no content. Such a part is {@linkplain FormPart#isEmpty() empty}: only
- * {@link #parts()} and {@link #part} return it, the methods for files ignore it.
+ * <p><b>Fields and files.</b> A part with a file name is a file; any other part is a field. Browsers send a file input
+ * that the user left empty as a part with an empty file name and no content. Only {@link #parts()} and {@link #part}
+ * return such an {@linkplain FormPart#isEmpty() empty} part; the methods for files ignore it.
  *
  * <p><b>Names</b> are compared exactly. The lists and maps are unmodifiable, and empty if nothing matches.
  *
- * <p><b>Ownership.</b> The caller closes the form. That deletes its files and releases its memory, except for parts that were
- * {@linkplain FormPart#moveTo moved} or {@linkplain FormPart#detach detached}. Thread-safe.
+ * <p><b>Ownership.</b> The caller closes the form, which deletes its files and releases its memory, except for parts
+ * that were {@linkplain FormPart#moveTo moved} or {@linkplain FormPart#detach detached}. Thread-safe.
  */
 public final class MultipartForm implements Closeable {
     private static final Predicate<FormPart> IS_FIELD = part -> !part.isFile();
@@ -78,8 +78,8 @@ public final class MultipartForm implements Closeable {
     }
 
     /**
-     * {@return the files with this name, for instance of an {@code <input type=file multiple>}} The list is empty if the user
-     * chose no file. A file that has a name but no content is included.
+     * {@return the files with this name} An {@code <input type=file multiple>} sends several. The list is empty if the
+     * user chose no file. A file that has a name but no content is included.
      */
     public List<FormPart> files(String name) {
         return select(parts(name), IS_CHOSEN_FILE);
@@ -104,8 +104,8 @@ public final class MultipartForm implements Closeable {
     }
 
     /**
-     * {@return the text of the first field with this name, or null if there is no such field} The text of an input that the user
-     * left empty is "".
+     * {@return the text of the first field with this name, or null if there is no such field} The text is empty if the
+     * user left the input empty.
      *
      * @throws MultipartException as {@link FormPart#text()}
      * @throws IOException as {@link FormPart#text()}
@@ -116,10 +116,11 @@ public final class MultipartForm implements Closeable {
     }
 
     /**
-     * {@return the text of the first field with this name} It may be "": only a field that was not sent is missing.
+     * {@return the text of the first field with this name} The text may be empty: a field is missing only if the client
+     * did not send it.
      *
-     * @throws MultipartException with the reason {@link Reason#MISSING_FIELD} (400) if there is no such field, or as {@link
-     *     FormPart#text()}
+     * @throws MultipartException with the reason {@link Reason#MISSING_FIELD} (400) if there is no such field, or as
+     *     {@link FormPart#text()}
      * @throws IOException as {@link FormPart#text()}
      */
     public String requireText(String name) throws IOException {
@@ -145,8 +146,8 @@ public final class MultipartForm implements Closeable {
     }
 
     /**
-     * {@return the texts of all fields by name} Names are in the order in which they first arrived, texts with the same name
-     * in the order of their fields. The map is created by each call.
+     * {@return the texts of all fields by name} Names are in order of first arrival, and the texts of a name are in
+     * order of their fields. Each call creates a new map.
      *
      * @throws MultipartException as {@link FormPart#text()}
      * @throws IOException as {@link FormPart#text()}
@@ -172,8 +173,8 @@ public final class MultipartForm implements Closeable {
     }
 
     /**
-     * {@return the parts that the application discarded with {@link PartDecision#skip(int, String)}} The form does not have their
-     * content. Read this list before you report success to the client.
+     * {@return the parts that the application discarded with {@link PartDecision#skip(int, String)}} Their content is
+     * not available. Check this list before you report success to the client.
      */
     public List<SkippedPart> skipped() {
         return skipped;
@@ -195,7 +196,7 @@ public final class MultipartForm implements Closeable {
      */
     @Override
     public void close() {
-        memory.close(); // releases the memory of all parts at once, which is faster than part by part
+        memory.close(); // all parts at once, which is faster than part by part
         parts.forEach(FormPart::delete);
     }
 }

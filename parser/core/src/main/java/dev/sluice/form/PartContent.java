@@ -11,11 +11,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * The content of one part, in memory or in a file of a {@link SpoolDirectory}. {@link FormPart#detach()} returns one that
- * outlives its form.
+ * The content of one part, in memory or in a file of a {@link SpoolDirectory}. It outlives its form if it was
+ * {@linkplain FormPart#detach() detached}.
  *
- * <p>The owner closes it. That releases its memory or deletes its file, and closes its streams. After {@link #moveTo} there is
- * nothing to close, but closing has no effect and is allowed.
+ * <p>The owner closes the content, which releases its memory or deletes its file, and closes its streams. After {@link
+ * #moveTo}, closing it is optional.
  *
  * <p>Thread-safe: {@link #close()} waits for a {@link #moveTo} in another thread.
  */
@@ -37,8 +37,8 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return a new stream of all bytes} There may be several at a time. Closing a stream is optional: {@link #close()} closes
-     * all of them.
+     * {@return a new stream of all bytes} Several streams may be open at the same time. Closing a stream is optional:
+     * {@link #close()} closes all of them.
      *
      * @throws IOException if the file cannot be opened
      * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
@@ -48,7 +48,7 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return all bytes, in a new array of {@link #size()} bytes} The array counts towards no limit.
+     * {@return all bytes, in a new array of {@link #size()} bytes} The array is not charged to any limit.
      *
      * @throws IOException if the file cannot be read, or the content does not fit into an array (2 GiB)
      * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
@@ -69,16 +69,17 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * Moves the content to the file {@code target}, atomically: no incomplete file is ever visible. The file belongs to the
-     * application. Its permissions are {@code rw-------}.
+     * Moves the content to the file {@code target}, atomically: no incomplete file is ever visible. The file belongs to
+     * the application. Its permissions are {@code rw-------}.
      *
-     * <p>Within one file system, a file is renamed. Otherwise, and from memory, the content is written to a temporary file
-     * next to the target ({@code .sluice-*.part}), which is then renamed. Close all streams of the content first: some systems
-     * do not rename an open file, and streams of content in memory end.
+     * <p>Within one file system, a file is renamed. Otherwise, and from memory, the content is written to a temporary
+     * file next to the target ({@code .sluice-*.part}), which is then renamed. Close all streams of the content first:
+     * some systems cannot rename an open file, and a stream over content in memory fails after the move.
      *
      * @param target a path chosen by the application, never by the client
-     * @param options none, or {@link StandardCopyOption#REPLACE_EXISTING}. Without it, an existing target is never replaced;
-     *     on file systems without hard links, another process may create the target at the same moment and lose it
+     * @param options none, or {@link StandardCopyOption#REPLACE_EXISTING}. Without it, an existing target is not
+     *     replaced. On file systems without hard links, a target that another process creates at the same moment can be
+     *     overwritten
      * @throws FileAlreadyExistsException if the target exists and must not be replaced; the content is unchanged
      * @throws IOException if the content cannot be moved; it is unchanged
      * @throws IllegalStateException after {@link #moveTo} or {@link #close()}

@@ -6,15 +6,15 @@ import java.io.IOException;
 /**
  * A callback that chooses the destination of each part before its content arrives.
  *
- * <p>Called once per part, after its headers, on the thread that drives the form. Must be thread-safe if its options are shared
- * by several forms.
+ * <p>It is called once per part, after the headers, on the thread that drives the form. It must be thread-safe if
+ * several forms share the options.
  */
 @FunctionalInterface
 public interface PartDecider {
     /**
-     * {@return what to do with the part}
+     * {@return the destination of the part}
      *
-     * @param part the headers of the part; names and types are chosen by the client
+     * @param part the headers of the part; the client chose the names and types
      * @throws IOException to fail the form with this exception
      */
     PartDecision decide(PartHead part) throws IOException;

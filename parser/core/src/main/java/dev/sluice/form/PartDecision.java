@@ -19,7 +19,7 @@ import java.util.Objects;
  *   <tr><td>{@link #peek}</td><td colspan="2">one of the above, depending on the first bytes of the part</td></tr>
  * </table>
  *
- * <p>Immutable and thread-safe. A decision with a sink or a {@link Peek} is for one part.
+ * <p>Immutable and thread-safe. A decision with a sink or a {@link Peek} can be used for one part only.
  */
 public final class PartDecision {
     private static final int MAX_PEEK_BYTES = 8192;
@@ -27,14 +27,15 @@ public final class PartDecision {
     private static final PartDecision STORE_IN_MEMORY = new PartDecision(PartDestination::storeInMemory);
     private static final PartDecision SKIP = new PartDecision(part -> {});
 
-    /** Decides on a part by its first bytes. */
+    /** A callback that decides on a part after its first bytes have arrived. */
     @FunctionalInterface
     public interface Peek {
         /**
-         * {@return what to do with the part, including the bytes in {@code first}; any decision except another peek}
+         * {@return the decision for the whole part, including the bytes in {@code first}; not another peek}
          *
-         * @param first the first bytes of the part, with its transfer encoding decoded if the form does that: as many as
-         *     requested, or the whole content if it is shorter. A copy, owned by the caller
+         * @param first the first bytes of the part, after transfer decoding if the form decodes transfer encodings: as
+         *     many bytes as requested, or the whole content if it is shorter. A copy, <em>transferred</em> to the
+         *     callback
          * @throws IOException to fail the form with this exception
          */
         PartDecision decide(byte[] first) throws IOException;
@@ -65,7 +66,7 @@ public final class PartDecision {
     /**
      * {@return a decision to write the part to {@code sink}} The form does not list the part.
      *
-     * @param sink for this part only; <em>transferred</em>: the form closes it, however the form ends
+     * @param sink a sink for this part only, <em>transferred</em>: the form closes it, however the form ends
      */
     public static PartDecision to(PartSink sink) {
         Objects.requireNonNull(sink, "sink");
@@ -80,11 +81,12 @@ public final class PartDecision {
     /**
      * {@return a decision to discard the content of the part and list the part in {@link MultipartForm#skipped()}}
      *
-     * <p><b>The form succeeds without the part.</b> The application reads the list and chooses the response. To reject the whole
-     * upload, use {@link #reject}.
+     * <p><b>The form succeeds without the part.</b> The application reads the list and chooses the response. To reject
+     * the whole upload, use {@link #reject}.
      *
      * @param status the HTTP status for {@link SkippedPart#httpStatus()}, 400 to 599
-     * @param message the reason, for {@link SkippedPart#message()}: a text of the application, without input from the client
+     * @param message the reason, for {@link SkippedPart#message()}: a text of the application that contains no client
+     *     input
      */
     public static PartDecision skip(int status, String message) {
         checkStatus(status);
@@ -92,11 +94,11 @@ public final class PartDecision {
     }
 
     /**
-     * {@return a decision to reject the whole form} It fails with a {@link dev.sluice.MultipartException} whose reason is
-     * {@code PART_REFUSED}.
+     * {@return a decision to reject the whole form} It fails with a {@link dev.sluice.MultipartException} whose reason
+     * is {@code PART_REFUSED}.
      *
      * @param status the HTTP status of the exception, 400 to 599
-     * @param message the message of the exception: a text of the application, without input from the client
+     * @param message the message of the exception: a text of the application that contains no client input
      */
     public static PartDecision reject(int status, String message) {
         checkStatus(status);
@@ -104,10 +106,11 @@ public final class PartDecision {
     }
 
     /**
-     * {@return a decision to wait for the first bytes of the part and let {@code peek} decide by them}, for example by the
-     * magic number of a file type
+     * {@return a decision to wait for the first bytes of the part and to let {@code peek} decide} It can decide by the
+     * magic number of a file type, for example.
      *
-     * @param bytes the number of bytes to wait for, 1 to 8192. Until then they are held in memory, which the form is charged for
+     * @param bytes the number of bytes to wait for, 1 to 8192. They are held in memory until the decision, and charged
+     *     to the form
      * @param peek called once, with fewer bytes if the content is shorter
      */
     public static PartDecision peek(int bytes, Peek peek) {

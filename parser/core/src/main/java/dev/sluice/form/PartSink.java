@@ -20,17 +20,17 @@ import java.util.Objects;
 /**
  * A destination for the content of one part.
  *
- * <p><b>Order of calls.</b> {@code write* complete? publish? retract? close}. {@link #complete()} follows the last byte of the
- * part. {@link #publish()} follows only if the <em>whole form</em> succeeded, and makes the part visible. {@link #close()}
- * without {@code publish} deletes everything. A part that was received incompletely, or belongs to a failed form, is therefore
- * never visible.
+ * <p><b>Order of calls.</b> {@code write* complete? publish? retract? close}. {@link #complete()} follows the last byte
+ * of the part. {@link #publish()} follows only if the <em>whole form</em> succeeded, and makes the part visible. {@link
+ * #close()} without {@code publish} deletes everything. A part that is incomplete or belongs to a failed form is
+ * therefore never visible.
  *
- * <p><b>Back-pressure.</b> {@code write}, {@code complete} and {@code publish} return {@link Readiness#READY}, or a {@linkplain
- * Readiness#pending() pending readiness}. Until that is ready, only {@code close} is called, and no thread waits. The sink
- * retains the buffers that it needs until then.
+ * <p><b>Back-pressure.</b> {@code write}, {@code complete} and {@code publish} return {@link Readiness#READY}, or a
+ * {@linkplain Readiness#pending() pending readiness}. While the readiness is pending, only {@code close} is called, and
+ * no thread waits. The sink retains the buffers that it still needs.
  *
- * <p><b>Threads.</b> Calls do not overlap, and each call sees the effects of the previous one. The exception is {@code close},
- * which may come from any thread while the sink is not ready. It does not block.
+ * <p><b>Threads.</b> Calls do not overlap, and each call sees the effects of the previous one. The exception is {@code
+ * close}, which any thread may call while the sink is not ready, and which must not block.
  */
 public interface PartSink extends AutoCloseable {
     /**
@@ -42,7 +42,7 @@ public interface PartSink extends AutoCloseable {
     Readiness write(ByteBuf data) throws IOException;
 
     /**
-     * Finishes the part, all of whose bytes have been written. It must not become visible yet.
+     * Finishes the part after its last byte. The part must not become visible yet.
      *
      * @throws IOException to fail the form with this exception
      */
@@ -65,10 +65,11 @@ public interface PartSink extends AutoCloseable {
     default void retract() throws IOException {}
 
     /**
-     * Releases all resources, and deletes the part unless it was published. Idempotent, and called however the form ends.
+     * Releases all resources, and deletes the part unless it was published. Idempotent, and called however the form
+     * ends.
      *
-     * <p>If {@link #publish} is not ready yet, the part is deleted and the readiness never becomes ready. If it became ready but
-     * the form has not noticed, {@link #retract} follows.
+     * <p>If {@link #publish} is still pending, the part is deleted and the readiness never becomes ready. If it became
+     * ready before the form noticed, {@link #retract} follows.
      */
     @Override
     void close();
@@ -98,13 +99,13 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return a sink that creates the file {@code target}} The file appears complete, when the whole form has succeeded, or not
-     * at all.
+     * {@return a sink that creates the file {@code target}} The file becomes visible when the whole form has succeeded,
+     * and is then complete.
      *
      * @param spool the directory in which the file is written, preferably on the file system of the target
      * @param target a path chosen by the application, never by the client
-     * @param options none, or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}. Without it, an existing target fails the
-     *     form
+     * @param options none, or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}. Without it, an existing target
+     *     fails the form
      * @throws UnsupportedOperationException for any other option
      */
     static PartSink toFile(SpoolDirectory spool, Path target, CopyOption... options) {
@@ -112,11 +113,12 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return a sink like {@link #toFile(SpoolDirectory, Path, CopyOption...)} that creates the first target that does not exist}
-     * It never replaces a file. If all targets exist, the form fails.
+     * {@return a sink like {@link #toFile(SpoolDirectory, Path, CopyOption...)} that creates the first target that does
+     * not exist} It never replaces a file. If all targets exist, the form fails.
      *
      * @param spool the directory in which the file is written, preferably on the file system of the targets
-     * @param targets paths chosen by the application, at least one; read when the form has succeeded, until one is free
+     * @param targets at least one path chosen by the application; iterated after the form has succeeded, up to the
+     *     first that does not exist
      */
     static PartSink toFile(SpoolDirectory spool, Iterator<Path> targets) {
         return new FileSink(spool.spool, targets, false);

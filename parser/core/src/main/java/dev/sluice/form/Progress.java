@@ -1,12 +1,14 @@
 package dev.sluice.form;
 
 /**
- * How far an upload is.
+ * The progress of an upload.
  *
- * @param bodyBytes bytes of the body so far
- * @param expectedBytes bytes of the whole body as announced, or -1 if unknown; a promise of the client, not a bound
- * @param partIndex 0-based index of the part being read, or that ended last; -1 before the first
- * @param partBytes bytes of this part so far
+ * @param bodyBytes the number of body bytes decoded so far
+ * @param expectedBytes the size of the whole body as announced by the client, in bytes; -1 if it is unknown. The body
+ *     may turn out to be shorter or longer
+ * @param partIndex the 0-based index of the current part, or of the last one if no part is being read; -1 before the
+ *     first
+ * @param partBytes the number of bytes of this part decoded so far
  * @param partEnded whether this part is complete
  * @param ended whether the form is complete
  */

@@ -1,13 +1,16 @@
 package dev.sluice.form;
 
-/** Is told how far an upload is: on the thread that drives the form, so be quick. What it throws ends the form. */
+/**
+ * A listener for the progress of one upload. It is called on the thread that drives the form and must return quickly.
+ * An exception fails the form.
+ */
 @FunctionalInterface
 public interface ProgressListener {
     /**
-     * Some bytes have come, or a part or the form is complete.
+     * Called when bytes have arrived, or when a part or the form is complete.
      *
-     * <p>Called at the end of each part and of the form, always; in between no more often than {@link
-     * FormOptions.Builder#progress} says, counted from the call before, whatever that one was for.
+     * <p>The end of each part and of the form is always reported. Other calls follow the previous call, whatever its
+     * cause, after at least the interval of {@link FormOptions.Builder#progress}.
      */
     void progressed(Progress progress);
 }

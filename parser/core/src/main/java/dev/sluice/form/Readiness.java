@@ -8,30 +8,34 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a {@link PartSink} takes more now. A sink that is done when it returns answers {@link #READY}. One that is not
- * answers a {@link #pending()} one, keeps it, and calls {@link #ready()} or {@link #fail} once; no thread waits meanwhile.
+ * The state of a {@link PartSink} after a call: ready for the next call, not ready yet, or failed.
  *
- * <p>Thread-safe. It may become ready on any thread, also before the call that hands it out has returned.
+ * <p>If a sink has finished the work of a call, it returns {@link #READY}. Otherwise it returns a {@linkplain
+ * #pending() pending} readiness, keeps a reference to it, and calls {@link #ready()} or {@link #fail} when the work is
+ * finished. No thread waits in the meantime.
+ *
+ * <p>Thread-safe. Any thread may call {@link #ready()} or {@link #fail}, even before the method of the sink has
+ * returned.
  */
 public final class Readiness {
     private static final Object DONE = new Object();
 
-    /** Go on. */
+    /** The readiness of a sink that is ready now. */
     public static final Readiness READY = new Readiness(DONE);
 
-    /** Null, a listener, {@link #DONE} or a failure. */
+    /** Null while pending, the listener while pending with one, {@link #DONE}, or the failure. */
     private final AtomicReference<@Nullable Object> state;
 
     private Readiness(@Nullable Object state) {
         this.state = new AtomicReference<>(state);
     }
 
-    /** {@return one that is not ready yet} */
+    /** {@return a new readiness that is not ready yet} */
     public static Readiness pending() {
         return new Readiness(null);
     }
 
-    /** {@return ready once both are; failed as soon as one fails} */
+    /** {@return a readiness that is ready when both are ready, and fails as soon as one of them fails} */
     public static Readiness both(Readiness first, Readiness second) {
         if (first == second) {
             return first;
@@ -54,17 +58,17 @@ public final class Readiness {
         return both;
     }
 
-    /** {@return whether the sink takes more, or has failed} */
+    /** {@return whether the sink is ready or has failed} */
     public boolean isReady() {
         return this == READY || isSettled(state.get());
     }
 
-    /** Says that the sink takes more. Does nothing the second time. */
+    /** Marks the sink as ready. Has no effect if it is already ready or has failed. */
     public void ready() {
         settle(DONE);
     }
 
-    /** Says that the sink has failed, and the form with it. Does nothing where it was ready before. */
+    /** Marks the sink as failed, which fails the form. Has no effect if it is already ready or has failed. */
     public void fail(Throwable cause) {
         settle(Objects.requireNonNull(cause, "cause"));
     }
@@ -87,29 +91,31 @@ public final class Readiness {
     }
 
     /**
-     * Calls {@code listener} once, when it is ready or has failed: on the thread that says so, or on this one if that
-     * was before. Be quick, and never call the sink from it.
+     * Calls {@code listener} once when the sink is ready or has failed: on the thread that calls {@link #ready()} or
+     * {@link #fail}, or on the current thread if that has happened already. The listener must return quickly and must
+     * not call the sink.
      *
-     * @throws IllegalStateException if there is a listener
+     * @throws IllegalStateException if a listener is already registered
      */
     public void whenReady(Runnable listener) {
         if (!state.compareAndSet(null, listener)) {
             if (!isReady()) {
-                throw new IllegalStateException("there is a listener: one readiness has one");
+                throw new IllegalStateException("a listener is already registered");
             }
             listener.run();
         }
     }
 
-    /** {@return why the sink has failed, or null} */
+    /** {@return the exception with which the sink has failed, or null} */
     public @Nullable Throwable failure() {
         return state.get() instanceof Throwable failure ? failure : null;
     }
 
     /**
-     * {@return whether the sink takes more}
+     * {@return whether the sink is ready}
      *
-     * @throws IOException if the sink has failed: its failure, or an exception with the failure as its cause
+     * @throws IOException if the sink has failed: its failure, or an exception with a checked failure of another type
+     *     as its cause. An unchecked failure is thrown as it is
      */
     public boolean checkReady() throws IOException {
         if (!isReady()) {
@@ -122,7 +128,9 @@ public final class Readiness {
         return true;
     }
 
-    /** {@return what to throw for {@code failure}: itself where that is possible, and at once where it is unchecked} */
+    /**
+     * {@return {@code failure} as an {@link IOException}, wrapped if necessary} Throws it directly if it is unchecked.
+     */
     static IOException thrown(Throwable failure) {
         if (failure instanceof RuntimeException unchecked) {
             throw unchecked;

@@ -10,23 +10,24 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The files in which uploads are stored until the application takes them. Create one per process, share it, and close it at the end.
- * Thread-safe.
+ * The temporary files in which uploads are stored until the application takes them. Create one spool per process, share
+ * it, and close it at shutdown. Thread-safe.
  *
- * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates a directory of its own ({@code rwx------}), with a
- * lock file next to it. Only this class creates files there ({@code rw-------}, never existing ones, no links followed). Their names
- * are 128 random bits: no input of the client becomes part of a path. On file systems without POSIX attributes, the permissions are
- * inherited from the parent directory. If the directory is deleted, the next file creates it again.
+ * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates its own directory ({@code rwx------}),
+ * with a lock file next to it. Only this class creates files there ({@code rw-------}). It never opens an existing file
+ * and follows no links. File names are 128 random bits: client input never becomes part of a path. On file systems
+ * without POSIX attributes, the permissions are inherited from the parent directory. If the directory is deleted, the
+ * next file creates it again.
  *
- * <p><b>Clean-up.</b> The owner of a file deletes it, however the form ends. {@link #close()} deletes all files that are left. If the
- * process was killed, the next spool that opens in the same directory sweeps its files. The sweep relies on the lock files ({@code
- * sluice-*.lock}) and leaves a directory without one alone, because its process may be alive. If a cleaner of temporary files
- * deletes the lock file of a spool, and the process is killed later, the files of that spool are never deleted. Therefore choose a
- * directory that is not cleaned, or exclude {@code sluice-*}.
+ * <p><b>Clean-up.</b> The owner of a file deletes it, however the form ends. {@link #close()} deletes all files that
+ * are left. If the process was killed, the next spool that opens in the same directory sweeps its files. The sweep
+ * relies on the lock files ({@code sluice-*.lock}) and leaves a directory without one alone, because its process may be
+ * alive. If a cleaner of temporary files deletes the lock file of a spool, and the process is killed later, the files
+ * of that spool are never deleted. Therefore choose a directory that is not cleaned, or exclude {@code sluice-*}.
  *
- * <p><b>Limits.</b> There are limits for the bytes, which count in blocks of 4 KiB, at least one for each file; for the
- * number of files; and for the space that the file system keeps free. A form that exceeds one of them fails with a {@link
- * MultipartException} (507) before the bytes are written.
+ * <p><b>Limits.</b> The spool limits the total size of its files (in blocks of 4 KiB, at least one per file) and their
+ * number, and keeps some space of the file system free. A form that would exceed one of these limits fails with a
+ * {@link MultipartException} (507) before the bytes are written.
  */
 public final class SpoolDirectory implements Closeable {
     private static final long NOT_SET = -1;
@@ -38,11 +39,11 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Opens a spool that holds at most 10,000 files and keeps 256 MiB of the disk free, and deletes the files of killed processes.
-     * Its quota depends on the limits of the forms: see {@link Builder#maxSpoolBytes}.
+     * Opens a spool that holds at most 10,000 files and keeps 256 MiB of the disk free, and deletes the files of killed
+     * processes. Its quota depends on the limits of the forms: see {@link Builder#maxSpoolBytes}.
      *
-     * @param directory created if it does not exist; best on the file system to which the application moves the files, so that
-     *     they are renamed and not copied
+     * @param directory the parent directory, created if it does not exist; preferably on the file system to which the
+     *     application moves the files, so that they are renamed and not copied
      * @throws IOException if it cannot be created, locked or listed
      */
     public static SpoolDirectory open(Path directory) throws IOException {
@@ -59,17 +60,17 @@ public final class SpoolDirectory implements Closeable {
         return spool.path();
     }
 
-    /** {@return the number of files now} */
+    /** {@return the current number of files} */
     public long files() {
         return spool.files();
     }
 
-    /** {@return the bytes that count against the quota now: whole blocks} */
+    /** {@return the bytes that currently count against the quota, in whole blocks} */
     public long bytes() {
         return spool.bytes();
     }
 
-    /** {@return the bytes that were ever written} */
+    /** {@return the total number of bytes written so far} */
     public long writtenBytes() {
         return spool.writtenBytes();
     }
@@ -84,13 +85,14 @@ public final class SpoolDirectory implements Closeable {
         return spool.maxFiles();
     }
 
-    /** {@return how many files of killed processes were swept when this spool opened} */
+    /** {@return the number of files of killed processes that were deleted when this spool opened} */
     public int sweptFiles() {
         return spool.sweptFiles();
     }
 
     /**
-     * {@return how often a file could not be deleted} It is tried again later. Until then the file counts against the quota.
+     * {@return the number of failed attempts to delete a file} The spool tries again later. Until then the file counts
+     * against the quota.
      */
     public long failedDeletes() {
         return spool.failedDeletes();
@@ -99,7 +101,8 @@ public final class SpoolDirectory implements Closeable {
     /**
      * Deletes the directory with all files in it, including detached ones. Idempotent.
      *
-     * @throws IOException if a file could not be deleted; another call tries again, as does a later spool in the same directory
+     * @throws IOException if a file could not be deleted; another call, or a later spool in the same directory, tries
+     *     again
      */
     @Override
     public void close() throws IOException {
@@ -112,7 +115,7 @@ public final class SpoolDirectory implements Closeable {
         return "SpoolDirectory[" + path() + "]";
     }
 
-    /** Collects settings. Not thread-safe. */
+    /** A builder of a spool. Not thread-safe. */
     public static final class Builder {
         private Path root;
         private long maxSpoolBytes = NOT_SET;
@@ -125,9 +128,9 @@ public final class SpoolDirectory implements Closeable {
         }
 
         /**
-         * Limits the bytes of all files together to {@code value}, 0 or more. Each file counts as whole blocks of 4 KiB, at least
-         * one. By default there is room for 16 forms of {@code maxBodyBytes} and for at least 1 GiB: building {@link FormOptions}
-         * with this spool and a larger limit raises the quota.
+         * Limits the total size of all files to {@code value} bytes, 0 or more. Each file counts as whole blocks of 4
+         * KiB, at least one. By default the quota is 16 times {@code maxBodyBytes}, but at least 1 GiB: building {@link
+         * FormOptions} with this spool and a larger limit raises it.
          *
          * @return this builder
          */
@@ -155,8 +158,8 @@ public final class SpoolDirectory implements Closeable {
         }
 
         /**
-         * Keeps {@code value} bytes of the file system free, 256 MiB by default. Checked once per MiB or 256 files, so that up to
-         * that much less may be free.
+         * Keeps {@code value} bytes of the file system free, 256 MiB by default. The free space is checked once per MiB
+         * written, or per 256 small files, so slightly less may remain free.
          *
          * @return this builder
          */
@@ -183,8 +186,9 @@ public final class SpoolDirectory implements Closeable {
         }
 
         /**
-         * {@return the spool, after its directory was created and locked and the files of killed processes were deleted}
+         * Opens the spool: creates and locks its directory, and deletes the files of killed processes.
          *
+         * @return the spool
          * @throws IOException if the directory cannot be created, locked or listed
          */
         public SpoolDirectory open() throws IOException {

@@ -1,59 +1,63 @@
 package dev.sluice.form;
 
 /**
- * Is told what sinks into a store on the network do, as {@link FormMetrics} is of forms. Called on the threads of forms and
- * of the client of the store, several at a time, so be thread-safe and quick. What it throws changes nothing; it goes to the
- * {@linkplain Thread#getUncaughtExceptionHandler() uncaught exception handler} of the thread.
+ * A listener for the requests and uploads of sinks that write to a network store; {@link FormMetrics} is the
+ * counterpart for forms. The threads of the forms and of the store's client call it, several at the same time.
+ * Implementations must be thread-safe and return quickly.
+ *
+ * <p>Exceptions do not affect forms or uploads. They are passed to the {@linkplain Thread#getUncaughtExceptionHandler()
+ * uncaught exception handler} of the thread.
  */
 public interface StoreMetrics {
-    /** Is told and does nothing. */
+    /** A listener that does nothing. */
     StoreMetrics NONE = new StoreMetrics() {};
 
-    /** Why a request is made again. */
+    /** The reason for repeating a request. */
     enum Cause {
-        /** The store asks for fewer requests. */
+        /** The store asks the client to send fewer requests. */
         BUSY,
-        /** No answer within the time of an attempt. */
+        /** The store did not respond within the time limit of an attempt. */
         TIMEOUT,
-        /** The connection was not made, or was lost. */
+        /** The connection could not be established, or was lost. */
         CONNECTION,
         /** The credentials have expired. */
         CREDENTIALS,
-        /** Another writes under the same key. */
+        /** Another writer uses the same key. */
         CONFLICT,
-        /** What came is not what was sent. */
+        /** The data that arrived differs from the data that was sent. */
         DAMAGED,
-        /** The store fails otherwise. */
+        /** The store failed in another way. */
         SERVER
     }
 
-    /** A request has failed and is going to be made again. */
+    /** Called when a request has failed and will be repeated. */
     default void retried(Cause cause) {}
 
     /**
-     * A form had to wait for memory, and does so no more.
+     * Called when a form has stopped waiting for memory.
      *
-     * @param nanos how long
-     * @param admitted whether it has the memory now; else it is refused, or has ended
+     * @param nanos how long the form waited, in nanoseconds
+     * @param admitted whether the form has received the memory; otherwise it was rejected or has ended
      */
     default void waited(long nanos, boolean admitted) {}
 
     /**
-     * Bodies are on their way to the store: so many more, or fewer when they have arrived or failed.
+     * Called when the sending of a request body to the store begins, and again when the request has succeeded or
+     * failed.
      *
-     * @param segments the change of their number, 1 or -1
-     * @param bytes the change of what they hold together
+     * @param segments the change in the number of bodies being sent, 1 or -1
+     * @param bytes the change in their total size, in bytes
      */
     default void sending(int segments, long bytes) {}
 
-    /** The upload of a part has been ended, and is not going to be an object. */
+    /** Called when the upload of a part was aborted, so that it does not become an object. */
     default void aborted() {}
 
     /**
-     * A sweep has removed what killed processes left.
+     * Called when a sweep has removed the remains of killed processes.
      *
-     * @param uploads how many were ended
-     * @param objects how many were deleted
+     * @param uploads the number of uploads that were aborted
+     * @param objects the number of objects that were deleted
      */
     default void swept(int uploads, int objects) {}
 }
