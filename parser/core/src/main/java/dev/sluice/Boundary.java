@@ -2,6 +2,7 @@ package dev.sluice;
 
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.Delimiter;
+import dev.sluice.encode.RandomBoundary;
 import dev.sluice.header.Bytes;
 import dev.sluice.header.Deviations;
 import java.nio.charset.StandardCharsets;
@@ -120,6 +121,25 @@ public final class Boundary {
             return new Boundary(value, FORM_DATA, check(value, true, Preset.STRICT));
         } catch (MultipartException e) {
             throw new IllegalArgumentException(e.getMessage() + "; pass 1 to 70 RFC 2046 bchars", e);
+        }
+    }
+
+    /**
+     * {@return a new boundary for a body that will be written: 192 random bits}
+     *
+     * @param mediaType the type of the body, such as {@code multipart/form-data}
+     * @throws IllegalArgumentException if {@code mediaType} is not {@code multipart}, or has parameters
+     */
+    public static Boundary random(String mediaType) {
+        return of(RandomBoundary.next(), mediaType);
+    }
+
+    static Boundary of(String value, String mediaType) {
+        try {
+            check(value, true, Preset.STRICT); // a quote in the value would end it
+            return anyMultipart(mediaType + "; boundary=\"" + value + "\"", Preset.STRICT);
+        } catch (MultipartException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
         }
     }
 

@@ -245,6 +245,11 @@ public final class MultipartException extends IOException {
         return builder;
     }
 
+    /** {@return the name of a part for a message: shortened, with invisible characters escaped} */
+    static String shown(String text) {
+        return shown(text, MOST_OF_NAME);
+    }
+
     /** {@return {@code text} for a message: invisible characters are escaped, and the result has at most {@code most} characters} */
     private static String shown(String text, int most) {
         StringBuilder shown = new StringBuilder();

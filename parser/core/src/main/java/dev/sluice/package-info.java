@@ -1,10 +1,12 @@
 /**
- * A streaming decoder for {@code multipart} bodies (RFC 2046 section 5.1, RFC 7578).
+ * A streaming decoder and encoder for {@code multipart} bodies (RFC 2046 section 5.1, RFC 7578).
  *
  * <ul>
  *   <li>{@link dev.sluice.MultipartDecoder} is the decoder: buffers in, events out, without I/O and threads. {@link dev.sluice.PartHead}
  *       has the headers of a part.
  *   <li>{@link dev.sluice.MultipartReader} is a blocking reader on top of the decoder.
+ *   <li>{@link dev.sluice.MultipartEncoder} is the encoder: the counterpart of the decoder. {@link dev.sluice.NameEscaping} is its treatment
+ *       of unusual names.
  *   <li>{@link dev.sluice.Boundary} is parsed from the {@code Content-Type} of the request.
  *   <li>{@link dev.sluice.MultipartOptions} holds the options. A {@link dev.sluice.Preset} decides for each {@link dev.sluice.Deviation}
  *       whether it is accepted. {@link dev.sluice.Setting} lists all settings.

@@ -1,6 +1,7 @@
 package dev.sluice.samples.upload.readme;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,6 +13,9 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.upload.TestForm;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufInputStream;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import java.io.ByteArrayInputStream;
@@ -105,6 +109,20 @@ class GuideTest {
             // @end
         } finally {
             server.stop(0);
+        }
+    }
+
+    @Test
+    void encodedForm_isRead() throws IOException {
+        ByteBuf photo = Unpooled.wrappedBuffer(new byte[] {1, 2});
+        ByteBuf body = Unpooled.buffer();
+        String type = SendForm.encode(List.of(photo).iterator(), bytes -> {
+            body.writeBytes(bytes);
+            bytes.release();
+        });
+        try (Forms forms = Forms.open();
+                MultipartForm form = forms.read(new ByteBufInputStream(body), type)) {
+            assertArrayEquals(new byte[] {1, 2}, form.file("photo").bytes());
         }
     }
 

@@ -1,0 +1,162 @@
+package dev.sluice.encode;
+
+import dev.sluice.NameEscaping;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A name or file name as written between the quotes of a {@code Content-Disposition} parameter.
+ *
+ * <p>The result needs no quoted pair, because readers differ on every backslash. It contains no control character. It also contains
+ * nothing in which a reader in common use finds another parameter, file or path. Characters that some readers merely replace or decode
+ * in another charset are written unchanged: letters outside ASCII, {@code :}, {@code ,}, {@code +} and {@code '}.
+ */
+public final class QuotedName {
+    /** The parameter. Readers have different habits for each. */
+    public enum Kind {
+        FIELD_NAME("name"),
+        FILE_INPUT_NAME("name"),
+        FILENAME("file name");
+
+        private final String label;
+
+        Kind(String label) {
+            this.label = label;
+        }
+    }
+
+    private static final String PARAMETER = "name";
+
+    private final String text;
+    private final Kind kind;
+
+    /** Whether PHP reads the brackets in the name as an array, or there are none. It discards a file with other brackets. */
+    private final boolean bracketsMatch;
+
+    private QuotedName(String text, Kind kind) {
+        this.text = text;
+        this.kind = kind;
+        this.bracketsMatch = kind != Kind.FILE_INPUT_NAME || bracketsMatch(text);
+    }
+
+    /**
+     * {@return the text between the quotes}
+     *
+     * @throws IllegalArgumentException if {@code escaping} does not permit the name
+     */
+    public static String of(String text, Kind kind, NameEscaping escaping) {
+        return new QuotedName(text, kind).escaped(escaping);
+    }
+
+    private String escaped(NameEscaping escaping) {
+        if (text.isEmpty()) {
+            return escaping == NameEscaping.REPLACE ? "_" : reject("is empty");
+        }
+        int plain = 0;
+        while (plain < text.length() && problem(plain) == null) {
+            plain++;
+        }
+        if (plain == text.length()) {
+            return text;
+        }
+        StringBuilder escaped = new StringBuilder(text.length() + 8).append(text, 0, plain);
+        for (int i = plain; i < text.length(); i++) {
+            String problem = problem(i);
+            if (problem == null) {
+                escaped.append(text.charAt(i));
+            } else {
+                escaped.append(replacement(text.charAt(i), i, problem, escaping));
+            }
+        }
+        return escaped.toString();
+    }
+
+    private static boolean isLetterOrDigit(char c) {
+        return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9';
+    }
+
+    private String replacement(char c, int index, String problem, NameEscaping escaping) {
+        if (escaping == NameEscaping.REPLACE) {
+            return "_";
+        } else if (c == '"') {
+            return "%22";
+        } else if (escaping == NameEscaping.BROWSER && (c == '\r' || c == '\n')) {
+            return c == '\r' ? "%0D" : "%0A";
+        }
+        return reject("has " + problem + " at index " + index);
+    }
+
+    private String reject(String problem) {
+        throw new IllegalArgumentException("the " + kind.label + " " + problem
+                + ", which readers do not agree on: change it, or use NameEscaping.REPLACE");
+    }
+
+    /** {@return a description of the character if it cannot be written, or null} */
+    private @Nullable String problem(int i) {
+        char c = text.charAt(i);
+        if (isLetterOrDigit(c)) {
+            return null;
+        }
+        boolean isEdge = i == 0 || i == text.length() - 1;
+        if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
+            return "a control character";
+        } else if (Character.isSurrogate(c)) {
+            return isPaired(c, i) ? null : "half of a surrogate pair";
+        } else if (isEdge && (Character.isSpaceChar(c) || c == '\uFEFF')) {
+            return "a blank or byte order mark at its start or end";
+        }
+        return switch (c) {
+            case '"' -> "a quote";
+            case '\\' -> "a backslash";
+            case ';' -> "a semicolon";
+            case '/' -> kind == Kind.FILENAME || i == 0 ? "a slash" : null;
+            case '.' -> kind == Kind.FILENAME && isDirectory() ? "only dots" : null;
+            case '[', ']' -> bracketsMatch ? null : "brackets other than a[b]";
+            case '%' -> isHex(i + 1) && isHex(i + 2) ? "a percent escape" : null;
+            case '&' -> at(i + 1) == '#' ? "a character reference" : null;
+            case '=' -> at(i + 1) == '?' ? "an encoded word" : endsParameter(i) ? "a parameter" : null;
+            default -> null;
+        };
+    }
+
+    private boolean isPaired(char c, int i) {
+        return Character.isHighSurrogate(c)
+                ? Character.isLowSurrogate(at(i + 1))
+                : i > 0 && Character.isHighSurrogate(text.charAt(i - 1));
+    }
+
+    private boolean isDirectory() {
+        return text.equals(".") || text.equals("..");
+    }
+
+    private boolean isHex(int i) {
+        return Character.digit(at(i), 16) >= 0;
+    }
+
+    /** {@return the character at this index, or 0 after the end} */
+    private char at(int i) {
+        return i < text.length() ? text.charAt(i) : 0;
+    }
+
+    /** {@return whether the text before the index ends like the name of a parameter, as in {@code filename*0* =}} */
+    private boolean endsParameter(int index) {
+        int end = index;
+        while (end > 0 && " *0123456789".indexOf(text.charAt(end - 1)) >= 0) {
+            end--;
+        }
+        return text.regionMatches(true, end - PARAMETER.length(), PARAMETER, 0, PARAMETER.length());
+    }
+
+    private static boolean bracketsMatch(String text) {
+        int at = text.indexOf('[');
+        if (at < 0) {
+            return text.indexOf(']') < 0;
+        }
+        boolean match = at > 0 && text.lastIndexOf(']', at) < 0;
+        while (match && at < text.length()) {
+            int close = text.indexOf(']', at);
+            match = text.charAt(at) == '[' && close > 0 && text.lastIndexOf('[', close) == at;
+            at = close + 1;
+        }
+        return match;
+    }
+}

@@ -1,0 +1,5 @@
+/** Parts of the encoder: names, header sections, and publishers. Internal to the core. */
+@NullMarked
+package dev.sluice.encode;
+
+import org.jspecify.annotations.NullMarked;

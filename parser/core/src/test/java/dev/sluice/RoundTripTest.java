@@ -1,0 +1,152 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.testkit.ProofSize;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** STRICT reads what the encoder has written, without a deviation, for generated forms that are split at random on both sides. */
+@Tag("sized")
+class RoundTripTest {
+    private static final long BODIES = ProofSize.of("sluice.roundtrip.bodies", 20_000, 1_000_000);
+    private static final long SEED = Long.getLong("sluice.roundtrip.seed", 20_261_125L);
+    private static final MultipartOptions STRICT =
+            MultipartOptions.builder().preset(Preset.STRICT).build();
+
+    /** Everything that means something in a header section, and letters of one to four bytes. */
+    private static final String[] NAME_TOKENS = {
+        "a",
+        "Z",
+        "0",
+        "name",
+        "filename",
+        "=",
+        "\"",
+        "\\",
+        ";",
+        " ",
+        "\r\n",
+        "\0",
+        "%",
+        "%22",
+        "é",
+        "日",
+        "\uD83D\uDE00",
+        "\uD83D",
+        "[",
+        "]",
+        "/",
+        ".",
+        ":",
+        ",",
+        "&#",
+        "=?",
+        "?=",
+        "'",
+        "*",
+        "\uFEFF",
+        "--x",
+        "\t",
+        "\u0085",
+        "+",
+        "_charset_"
+    };
+
+    private static final String[] CONTENT_TOKENS = {
+        "\r\n", "\r", "\n", "--", "-", "x", "a", "\0", "\u00FF", "bcdefghijklmnopq"
+    };
+
+    private static final @Nullable String[] TYPES = {
+        null, "text/plain", "text/plain; charset=utf-8", "application/octet-stream", "image/svg+xml; a=\"b;c\""
+    };
+
+    /** A part that was written, with the names that STRICT reads if it is the only part. */
+    private record Written(
+            String name,
+            @Nullable String filename,
+            @Nullable String type,
+            String content) {}
+
+    @Test
+    void forms_areReadAsWritten() {
+        LongStream.range(SEED, SEED + BODIES).parallel().forEach(seed -> {
+            try {
+                check(new SplittableRandom(seed));
+            } catch (IOException | RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed, e);
+            }
+        });
+    }
+
+    private static void check(SplittableRandom random) throws IOException {
+        Boundary boundary = random.nextInt(4) == 0 ? Boundary.of("x-") : Boundary.random("multipart/form-data");
+        MultipartEncoder encoder =
+                MultipartEncoder.create(boundary, NameEscaping.REPLACE, PooledByteBufAllocator.DEFAULT);
+        List<ByteBuf> sent = new ArrayList<>();
+        List<Written> written = new ArrayList<>();
+        try {
+            for (int part = random.nextInt(6); part > 0; part--) {
+                written.add(part(encoder, random, sent));
+            }
+            sent.add(encoder.finish());
+        } catch (IOException e) {
+            sent.forEach(ByteBuf::release); // the short boundary occurred in the content
+            return;
+        }
+        ByteBuf body = Unpooled.wrappedBuffer(sent.toArray(ByteBuf[]::new));
+        List<ByteBuf> chunks = new ArrayList<>();
+        while (body.isReadable()) {
+            chunks.add(body.readRetainedSlice(
+                    1 + random.nextInt(Math.min(body.readableBytes(), 1 + random.nextInt(200)))));
+        }
+        body.release();
+        Boundary read = Boundary.formData(encoder.contentType(), Preset.STRICT);
+        Decoding.Result result = Decoding.decode(read, STRICT, chunks);
+        assertEquals(List.of(), result.reasons());
+        assertEquals(List.of(), result.deviations());
+        assertEquals(
+                written,
+                result.parts().stream()
+                        .map(part -> new Written(part.name(), part.filename(), part.contentType(), part.body()))
+                        .toList());
+    }
+
+    private static Written part(MultipartEncoder encoder, SplittableRandom random, List<ByteBuf> sent)
+            throws IOException {
+        String name = tokens(NAME_TOKENS, random, 8);
+        String filename = random.nextBoolean() ? tokens(NAME_TOKENS, random, 8) : null;
+        String type = TYPES[random.nextInt(TYPES.length)];
+        ByteBuf begin = encoder.beginPart(name, filename, type);
+        sent.add(begin);
+        String content = tokens(CONTENT_TOKENS, random, 30);
+        byte[] bytes = content.getBytes(StandardCharsets.ISO_8859_1);
+        for (int from = 0, to; from < bytes.length; from = to) {
+            to = from + 1 + random.nextInt(bytes.length - from);
+            sent.add(encoder.write(Unpooled.wrappedBuffer(bytes, from, to - from)));
+        }
+        Decoding.Part read = NameEscapingTest.written(name, filename, NameEscaping.REPLACE);
+        if (!name.isEmpty() && name.chars().allMatch(c -> c < 0x7F && Character.isLetterOrDigit(c))) {
+            assertEquals(name, read.name());
+        }
+        return new Written(read.name(), read.filename(), type, content);
+    }
+
+    private static String tokens(String[] tokens, SplittableRandom random, int most) {
+        StringBuilder text = new StringBuilder();
+        for (int i = random.nextInt(most + 1); i > 0; i--) {
+            text.append(tokens[random.nextInt(tokens.length)]);
+        }
+        return text.toString();
+    }
+}
