@@ -1,9 +1,10 @@
-/** An incremental {@code multipart/form-data} decoder on Netty's reference-counted buffers, and a blocking reader on top of it. */
+/** An incremental {@code multipart/form-data} decoder and encoder on Netty's reference-counted buffers, and a blocking reader and a writer on top of them. */
 @SuppressWarnings("module") // the modules that use dev.sluice.task are built later
 module dev.sluice {
     requires dev.sluice.buffer;
     requires transitive io.netty.buffer;
     requires io.netty.common;
+    requires static transitive java.net.http; // for MultipartBody.publisher() alone
     requires static transitive org.jspecify;
 
     exports dev.sluice;

@@ -183,7 +183,11 @@ public final class MultipartEncoder {
 
     /** {@return the current part, for messages} */
     String describePart() {
-        return "part " + partIndex + (partName == null ? "" : " \"" + MultipartException.shown(partName) + '"');
+        return describe(partIndex, partName);
+    }
+
+    static String describe(int index, @Nullable String name) {
+        return "part " + index + (name == null ? "" : " \"" + MultipartException.shown(name) + '"');
     }
 
     private IOException fail(IOException e) {

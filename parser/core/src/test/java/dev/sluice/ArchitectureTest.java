@@ -55,7 +55,7 @@ class ArchitectureTest {
     private static final ArchRule KNOWN = classes()
             .should()
             .onlyDependOnClassesThat(resideInAnyPackage(
-                            ("java.io java.lang java.lang.module java.nio.. java.security java.time java.util"
+                            ("java.io java.lang java.lang.module java.net.http java.nio.. java.security java.time java.util"
                                             + " java.util.concurrent.. java.util.function java.util.stream")
                                     .split(" "))
                     .or(resideInAPackage("io.netty.buffer"))
@@ -233,7 +233,7 @@ class ArchitectureTest {
     void theDecoderDoesNoInputOrOutputAndStartsNoThreads() {
         noClasses()
                 .that()
-                .haveNameNotMatching("dev\\.sluice\\.MultipartReader.*")
+                .haveNameNotMatching("dev\\.sluice\\.(MultipartReader|MultipartBody|Content)(\\$.*)?")
                 .and()
                 .haveSimpleNameNotEndingWith("InputStream")
                 .and()

@@ -62,19 +62,34 @@ public final class HeaderSections {
         return bytes(DISPOSITION + ": " + disposition + "\"" + type + "\r\n\r\n");
     }
 
+    /** {@return the media type of a part with these headers, without its parameters} */
+    public static String mediaType(List<Header> headers) {
+        for (Header header : headers) {
+            if (header.name().equalsIgnoreCase(TYPE)) {
+                return withoutParameters(header.value());
+            }
+        }
+        return "text/plain";
+    }
+
     /** Checks a media type. Its charset must be valid for a field too, because some readers search for the delimiter in it. */
     private static void checkType(String contentType) {
+        String plain = withoutParameters(contentType);
+        if (plain.length() < contentType.length() || isMultipart(plain)) {
+            section(
+                    FORM_DATA,
+                    List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
+        }
+    }
+
+    private static String withoutParameters(String contentType) {
         int semicolon = contentType.indexOf(';');
         String plain = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
         int slash = plain.indexOf('/');
         if (slash < 0 || !isToken(plain, 0, slash) || !isToken(plain, slash + 1, plain.length())) {
             throw new IllegalArgumentException("the media type is malformed: pass a type such as text/plain");
         }
-        if (semicolon >= 0 || isMultipart(plain)) {
-            section(
-                    FORM_DATA,
-                    List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
-        }
+        return plain;
     }
 
     private static boolean isMultipart(String type) {

@@ -126,6 +126,18 @@ class GuideTest {
         }
     }
 
+    @Test
+    void sentForm_isAccepted() throws Exception {
+        HttpServer server = WholeServer.start(0, directory);
+        URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
+        Path photo = Files.write(directory.resolve("photo.jpg"), new byte[] {1, 2});
+        assertEquals(201, SendForm.send(HttpClient.newHttpClient(), uri, photo).statusCode());
+        server.stop(0);
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(2, files.count());
+        }
+    }
+
     private static int status(HttpRequest.Builder request) throws Exception {
         return HttpClient.newHttpClient()
                 .send(request.build(), BodyHandlers.discarding())

@@ -1,0 +1,445 @@
+package dev.sluice;
+
+import dev.sluice.PartHead.Header;
+import dev.sluice.encode.ChunkInputStream;
+import dev.sluice.encode.ChunkPublisher;
+import dev.sluice.encode.HeaderSections;
+import dev.sluice.encode.RandomBoundary;
+import dev.sluice.transfer.ChannelOutput;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.http.HttpRequest;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@code multipart} body that can be sent: a description of its parts, whose content is read while the body is written. Immutable and
+ * thread-safe.
+ *
+ * {@snippet file="SendForm.java" region="send"}
+ *
+ * <p>{@link Preset#STRICT} accepts every body without a deviation, as described at {@link MultipartEncoder}. Names that readers could
+ * misread are rejected when a part is added.
+ *
+ * <p><b>Length.</b> The length of the body is exact if every part knows its own. A part that then has more or fewer bytes fails the body
+ * with an {@link IOException} that names the part, before the close-delimiter. A file that grows or shrinks while it is sent does so,
+ * too.
+ *
+ * <p><b>Replay.</b> A body may be written several times, even at the same time, unless a part was created from an {@link InputStream}.
+ * Writing such a body a second time throws an {@link IllegalStateException} before the first byte.
+ *
+ * <p>All methods that write a body block while they read its content. They hold one chunk of at most {@value #CHUNK_SIZE} bytes.
+ */
+public final class MultipartBody {
+    /** Larger than a header section. */
+    private static final int CHUNK_SIZE = 32 * 1024;
+
+    /** The most content in memory that is copied into a chunk. */
+    private static final int MAX_COPY = 1024;
+
+    /** Memory for the garbage collector: consumers of {@code ByteBuffer}s do not say when they are done. */
+    private static final ByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
+
+    private record Part(byte[] section, @Nullable String name, Content content) {}
+
+    private final Boundary boundary;
+    private final List<Part> parts;
+    private final String contentType;
+    private final OptionalLong contentLength;
+
+    private MultipartBody(Builder builder) {
+        String type = builder.mediaType + (builder.rootType == null ? "" : "; type=\"" + builder.rootType + '"');
+        boundary = Boundary.of(builder.boundary, type);
+        parts = List.copyOf(builder.parts);
+        contentType = type + encoder(UNPOOLED).contentType().substring(builder.mediaType.length());
+        contentLength = length();
+    }
+
+    private OptionalLong length() {
+        int boundarySize = boundary.value().length();
+        long length = boundarySize + 6L + parts.size() * (boundarySize + 6L); // CRLF is in all delimiters but the first
+        for (Part part : parts) {
+            if (part.content.length() < 0) {
+                return OptionalLong.empty();
+            }
+            length = Math.addExact(length, Math.addExact(part.section.length, part.content.length()));
+        }
+        return OptionalLong.of(length);
+    }
+
+    private MultipartEncoder encoder(ByteBufAllocator allocator) {
+        return MultipartEncoder.create(boundary, NameEscaping.REJECT, allocator);
+    }
+
+    /** {@return a builder of a form} */
+    public static Builder builder() {
+        return new Builder("form-data");
+    }
+
+    /**
+     * {@return a builder of a body of another multipart type}
+     *
+     * @param subtype such as {@code mixed}, {@code related} or {@code byteranges}
+     */
+    public static Builder builder(String subtype) {
+        return new Builder(subtype);
+    }
+
+    /** {@return the value for the {@code Content-Type} header field of the message} */
+    public String contentType() {
+        return contentType;
+    }
+
+    /** {@return the exact number of bytes, or empty if a part does not know its length} */
+    public OptionalLong contentLength() {
+        return contentLength;
+    }
+
+    /** {@return whether the body may be written more than once} */
+    public boolean isReplayable() {
+        return parts.stream().allMatch(part -> part.content.isReplayable());
+    }
+
+    /**
+     * Writes the body.
+     *
+     * @param out not closed
+     * @throws IOException of a part or of {@code out}, unchanged; or if a part differs from its declared length or contains the boundary
+     */
+    public void writeTo(OutputStream out) throws IOException {
+        try (Chunks chunks = chunks(ByteBufAllocator.DEFAULT)) {
+            for (ByteBuf chunk; (chunk = chunks.next()) != null; ) {
+                try {
+                    chunk.readBytes(out, chunk.readableBytes());
+                } finally {
+                    chunk.release();
+                }
+            }
+        }
+    }
+
+    /**
+     * Writes the body.
+     *
+     * @param out a channel in blocking mode; not closed
+     * @throws IllegalBlockingModeException if the channel is not in blocking mode
+     * @throws IOException as {@link #writeTo(OutputStream)}
+     */
+    public void writeTo(WritableByteChannel out) throws IOException {
+        ChannelOutput.requireBlocking(out);
+        try (Chunks chunks = chunks(ByteBufAllocator.DEFAULT)) {
+            for (ByteBuf chunk; (chunk = chunks.next()) != null; ) {
+                try {
+                    ChannelOutput.writeFully(out, chunk.nioBuffer());
+                } finally {
+                    chunk.release();
+                }
+            }
+        }
+    }
+
+    /** {@return the body as a stream, which closes the content that it has opened} */
+    public InputStream inputStream() {
+        return new ChunkInputStream(new Chunks(UNPOOLED, false));
+    }
+
+    /**
+     * {@return the body for {@code java.net.http}, which is also a {@code Flow.Publisher<ByteBuffer>}} It has the exact length, or else
+     * the client sends it in chunks. The content is read by the thread that requests it. For a redirect or another attempt, the client
+     * subscribes again. If that is not possible, the request fails with the {@link IllegalStateException}.
+     */
+    public HttpRequest.BodyPublisher publisher() {
+        return new ChunkPublisher(contentLength.orElse(-1), () -> new Chunks(UNPOOLED, false));
+    }
+
+    /**
+     * {@return the body as buffers, for other destinations}
+     *
+     * @param allocator for header sections, and for content that is read from files and streams
+     * @throws IllegalStateException if a part can be read only once, and has been
+     */
+    public Chunks chunks(ByteBufAllocator allocator) {
+        return new Chunks(allocator, true);
+    }
+
+    /** The buffers of a body that is being written. Close it even if an exception was thrown. Not thread-safe. */
+    public final class Chunks implements AutoCloseable {
+        private final ByteBufAllocator allocator;
+
+        /** Whether the buffers of the caller are passed on. Otherwise they are copied. */
+        private final boolean sharing;
+
+        private final MultipartEncoder encoder;
+        private long remaining = contentLength.orElse(Long.MAX_VALUE);
+        private int nextPart;
+        private @Nullable ByteBuf memory;
+        private @Nullable InputStream stream;
+
+        /** The number of bytes that the stream must still have, or less than 0 if it is unknown. */
+        private long streamLeft;
+
+        private boolean ended;
+        private boolean closed;
+
+        private Chunks(ByteBufAllocator allocator, boolean sharing) {
+            this.allocator = allocator;
+            this.sharing = sharing;
+            this.encoder = encoder(allocator);
+            for (int i = 0; i < parts.size(); i++) {
+                parts.get(i).content.claim(MultipartEncoder.describe(i, parts.get(i).name));
+            }
+        }
+
+        /**
+         * {@return the next bytes of the body, <em>transferred</em> to the caller, or null at its end}
+         *
+         * @throws IOException of a part, unchanged; or if a part differs from its declared length or contains the boundary. The message
+         *     must then be aborted
+         * @throws IllegalStateException after a failure, and after {@link #close()}
+         */
+        public @Nullable ByteBuf next() throws IOException {
+            if (closed) {
+                throw new IllegalStateException("the body is closed, or has failed: start again with chunks()");
+            }
+            if (memory == null && !ended) {
+                int size = (int) Math.min(CHUNK_SIZE, remaining);
+                ByteBuf chunk = allocator.heapBuffer(size, size);
+                try {
+                    while (fill(chunk)) {}
+                } catch (Throwable e) {
+                    chunk.release();
+                    closeAfter(e);
+                    throw e;
+                }
+                if (chunk.isReadable()) {
+                    remaining -= chunk.readableBytes();
+                    return chunk;
+                }
+                chunk.release();
+            }
+            ByteBuf next = memory;
+            memory = null;
+            remaining -= next == null ? 0 : next.readableBytes();
+            return next;
+        }
+
+        private void closeAfter(Throwable e) {
+            try {
+                close();
+            } catch (IOException again) {
+                if (again != e) {
+                    e.addSuppressed(again);
+                }
+            }
+        }
+
+        /** {@return whether all bytes have been returned} */
+        public boolean isEnded() {
+            return ended && memory == null;
+        }
+
+        /** Appends some bytes. {@return whether there may be room for more} */
+        private boolean fill(ByteBuf chunk) throws IOException {
+            InputStream in = stream;
+            if (in != null) {
+                return read(in, chunk);
+            }
+            boolean last = nextPart == parts.size();
+            int size = boundary.value().length() + 8 + (last ? 0 : parts.get(nextPart).section.length);
+            if (chunk.readableBytes() > 0 && chunk.writableBytes() < size) {
+                return false;
+            }
+            if (last) {
+                encoder.finish(chunk);
+                ended = true;
+                return false;
+            }
+            Part part = parts.get(nextPart++);
+            encoder.begin(part.section, part.name, chunk);
+            ByteBuf bytes = part.content.bytes(sharing);
+            if (bytes == null) {
+                streamLeft = part.content.length();
+                stream = part.content.open();
+                return true;
+            }
+            encoder.check(bytes);
+            if (bytes.readableBytes() <= Math.min(MAX_COPY, chunk.writableBytes())) {
+                chunk.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());
+                return true;
+            }
+            memory = bytes.retainedDuplicate();
+            return false;
+        }
+
+        /** Appends what one call of the stream returns, so that a slow stream does not delay the bytes before it. */
+        private boolean read(InputStream in, ByteBuf chunk) throws IOException {
+            if (streamLeft == 0) {
+                if (in.read() >= 0) {
+                    throw new IOException(
+                            encoder.describePart() + " has more bytes than declared: it changed while it was sent, or"
+                                    + " its length is wrong");
+                }
+                closeStream();
+                return true;
+            }
+            int most = (int) Math.min(chunk.writableBytes(), streamLeft < 0 ? Integer.MAX_VALUE : streamLeft);
+            if (most == 0) {
+                return false;
+            }
+            int count = chunk.writeBytes(in, most);
+            if (count < 0 && streamLeft > 0) {
+                throw new IOException(encoder.describePart() + " ended " + streamLeft
+                        + " bytes before its declared length: it changed"
+                        + " while it was sent, or its length is wrong");
+            } else if (count < 0) {
+                closeStream();
+                return true;
+            }
+            encoder.check(chunk.slice(chunk.writerIndex() - count, count));
+            streamLeft -= streamLeft < 0 ? 0 : count;
+            return streamLeft == 0;
+        }
+
+        private void closeStream() throws IOException {
+            InputStream in = stream;
+            stream = null;
+            if (in != null) {
+                in.close();
+            }
+        }
+
+        /** Releases the buffer that has not been returned, and closes the content that is being read. Idempotent. */
+        @Override
+        public void close() throws IOException {
+            closed = true;
+            if (memory != null) {
+                memory.release();
+                memory = null;
+            }
+            closeStream();
+        }
+    }
+
+    /** A builder of bodies. Parts are sent in the order in which they are added. Not thread-safe. */
+    public static final class Builder {
+        private final String mediaType;
+        private final List<Part> parts = new ArrayList<>();
+        private NameEscaping escaping = NameEscaping.REJECT;
+        private String boundary = RandomBoundary.next();
+
+        /** The type of the first part of a {@code multipart/related} body, which RFC 2387 requires in its Content-Type. */
+        private @Nullable String rootType;
+
+        private Builder(String subtype) {
+            this.mediaType = "multipart/" + subtype;
+        }
+
+        /** Writes CR and LF in the names of all parts added later as browsers do: {@link NameEscaping#BROWSER}. */
+        public Builder browserEscaping() {
+            escaping = NameEscaping.BROWSER;
+            return this;
+        }
+
+        /** Replaces unusual characters in the names of all parts added later: {@link NameEscaping#REPLACE}. */
+        public Builder replaceNames() {
+            escaping = NameEscaping.REPLACE;
+            return this;
+        }
+
+        /**
+         * Sets the boundary, which is random by default. A fixed boundary is for tests only, because a client that knows it can send content
+         * that fails the body.
+         */
+        public Builder boundary(String value) {
+            boundary = value;
+            return this;
+        }
+
+        /**
+         * Adds a field with text in UTF-8.
+         *
+         * @throws IllegalArgumentException if readers could misread the name
+         */
+        public Builder field(String name, String value) {
+            return form(name, null, null, Content.of(value));
+        }
+
+        /**
+         * Adds a field with a media type, such as {@code application/json}.
+         *
+         * @throws IllegalArgumentException if readers could misread the name or the type
+         */
+        public Builder field(String name, String contentType, Content content) {
+            return form(name, null, contentType, content);
+        }
+
+        /**
+         * Adds a file with its own name and the type {@code application/octet-stream}.
+         *
+         * @throws IOException if the size of the file cannot be read
+         * @throws IllegalArgumentException if readers could misread a name
+         */
+        public Builder file(String name, Path file) throws IOException {
+            String filename =
+                    Objects.requireNonNullElse(file.getFileName(), file).toString();
+            return file(name, filename, "application/octet-stream", Content.of(file));
+        }
+
+        /**
+         * Adds a file.
+         *
+         * @throws IllegalArgumentException if readers could misread a name or the type
+         */
+        public Builder file(String name, String filename, String contentType, Content content) {
+            return form(name, Objects.requireNonNull(filename, "filename"), contentType, content);
+        }
+
+        private Builder form(String name, @Nullable String filename, @Nullable String contentType, Content content) {
+            if (!mediaType.equals("multipart/form-data")) {
+                throw new IllegalStateException("the body is not a form: call part(headers, content)");
+            }
+            return add(HeaderSections.form(name, filename, contentType, escaping), name, content);
+        }
+
+        /**
+         * Adds a part of a body that is not a form.
+         *
+         * @throws IllegalArgumentException if readers could misread the headers
+         * @throws IllegalStateException if the body is a form
+         */
+        public Builder part(List<Header> headers, Content content) {
+            if (mediaType.equals("multipart/form-data")) {
+                throw new IllegalStateException("the body is a form: call field() or file()");
+            }
+            if (parts.isEmpty() && mediaType.equals("multipart/related")) {
+                rootType = HeaderSections.mediaType(headers);
+            }
+            return add(HeaderSections.section(mediaType, headers), null, content);
+        }
+
+        private Builder add(byte[] section, @Nullable String name, Content content) {
+            parts.add(new Part(section, name, Objects.requireNonNull(content, "content")));
+            return this;
+        }
+
+        /**
+         * {@return the body}
+         *
+         * @throws IllegalArgumentException if the subtype or the boundary is not valid
+         * @throws ArithmeticException if the length of the body exceeds {@link Long#MAX_VALUE}
+         */
+        public MultipartBody build() {
+            return new MultipartBody(this);
+        }
+    }
+}

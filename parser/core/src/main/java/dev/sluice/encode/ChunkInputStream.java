@@ -1,0 +1,63 @@
+package dev.sluice.encode;
+
+import dev.sluice.MultipartBody;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A stream over the chunks of a body. */
+public final class ChunkInputStream extends InputStream {
+    private final MultipartBody.Chunks chunks;
+    private ByteBuf chunk = Unpooled.EMPTY_BUFFER;
+
+    /** @param chunks closed with this stream */
+    public ChunkInputStream(MultipartBody.Chunks chunks) {
+        this.chunks = chunks;
+    }
+
+    @Override
+    public int read() throws IOException {
+        ByteBuf bytes = readable();
+        return bytes == null ? -1 : bytes.readUnsignedByte();
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, target.length);
+        ByteBuf bytes = length == 0 ? Unpooled.EMPTY_BUFFER : readable();
+        if (bytes == null) {
+            return -1;
+        }
+        int count = Math.min(length, bytes.readableBytes());
+        bytes.readBytes(target, offset, count);
+        return count;
+    }
+
+    @Override
+    public int available() {
+        return chunk.readableBytes();
+    }
+
+    /** {@return at least one byte, or null at the end} */
+    private @Nullable ByteBuf readable() throws IOException {
+        while (!chunk.isReadable()) {
+            ByteBuf next = chunks.next();
+            if (next == null) {
+                return null;
+            }
+            chunk.release();
+            chunk = next;
+        }
+        return chunk;
+    }
+
+    @Override
+    public void close() throws IOException {
+        chunk.release();
+        chunk = Unpooled.EMPTY_BUFFER;
+        chunks.close();
+    }
+}

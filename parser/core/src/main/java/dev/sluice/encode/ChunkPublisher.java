@@ -1,0 +1,128 @@
+package dev.sluice.encode;
+
+import dev.sluice.MultipartBody.Chunks;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A publisher of the chunks of a body, which are read on the thread that requests them. Each subscription writes the body from the
+ * start. The chunks are left to the garbage collector, because a subscriber does not say when it no longer needs one.
+ */
+public final class ChunkPublisher implements HttpRequest.BodyPublisher {
+    private final long contentLength;
+    private final Supplier<Chunks> body;
+
+    /**
+     * @param contentLength less than 0 if it is unknown
+     * @param body starts to write the body
+     */
+    public ChunkPublisher(long contentLength, Supplier<Chunks> body) {
+        this.contentLength = contentLength;
+        this.body = body;
+    }
+
+    @Override
+    public long contentLength() {
+        return contentLength;
+    }
+
+    @Override
+    public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
+        subscriber.onSubscribe(new Subscription(Objects.requireNonNull(subscriber), body));
+    }
+
+    private static final class Subscription implements Flow.Subscription {
+        private final Flow.Subscriber<? super ByteBuffer> subscriber;
+        private final Supplier<Chunks> body;
+
+        /**
+         * The chunks that were requested and not delivered. The thread that raises it from 0 delivers. It stays above 0 after the last
+         * signal.
+         */
+        private final AtomicLong demand = new AtomicLong();
+
+        private volatile boolean cancelled;
+        private volatile boolean illegal;
+        private @Nullable Chunks chunks;
+
+        Subscription(Flow.Subscriber<? super ByteBuffer> subscriber, Supplier<Chunks> body) {
+            this.subscriber = subscriber;
+            this.body = body;
+        }
+
+        @Override
+        public void request(long count) {
+            illegal |= count <= 0;
+            add(Math.max(count, 1));
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
+            add(1);
+        }
+
+        private void add(long count) {
+            if (demand.getAndAccumulate(count, (a, b) -> a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b) == 0) {
+                deliver();
+            }
+        }
+
+        private void deliver() {
+            long wanted = demand.get();
+            do {
+                for (long i = 0; i < wanted; i++) {
+                    if (!deliverOne()) {
+                        return;
+                    }
+                }
+                wanted = demand.addAndGet(-wanted);
+            } while (wanted > 0);
+        }
+
+        /** {@return whether there are more signals} */
+        private boolean deliverOne() {
+            if (cancelled) {
+                close();
+                return false;
+            }
+            ByteBuf chunk;
+            boolean ended;
+            try {
+                if (illegal) {
+                    throw new IllegalArgumentException("the subscriber has requested less than one chunk");
+                }
+                Chunks open = chunks == null ? body.get() : chunks;
+                chunks = open;
+                chunk = Objects.requireNonNull(open.next());
+                ended = open.isEnded();
+            } catch (IOException | RuntimeException | Error e) {
+                close();
+                subscriber.onError(e);
+                return false;
+            }
+            subscriber.onNext(chunk.nioBuffer());
+            if (ended) {
+                subscriber.onComplete();
+            }
+            return !ended;
+        }
+
+        private void close() {
+            try {
+                if (chunks != null) {
+                    chunks.close();
+                }
+            } catch (IOException e) {
+                // the subscriber does not wait for the end of a cancelled body
+            }
+        }
+    }
+}

@@ -1,0 +1,486 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartBody.Chunks;
+import dev.sluice.PartHead.Header;
+import dev.sluice.testkit.CountingAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.Pipe;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MultipartBodyTest {
+    /** The ways to write a body. */
+    enum Way {
+        OUTPUT_STREAM {
+            @Override
+            byte[] write(MultipartBody body) throws IOException {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                body.writeTo(out);
+                return out.toByteArray();
+            }
+        },
+        CHANNEL {
+            @Override
+            byte[] write(MultipartBody body) throws IOException {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                body.writeTo(Channels.newChannel(out));
+                return out.toByteArray();
+            }
+        },
+        INPUT_STREAM {
+            @Override
+            byte[] write(MultipartBody body) throws IOException {
+                try (InputStream in = body.inputStream()) {
+                    ByteArrayOutputStream out = new ByteArrayOutputStream();
+                    assertEquals(0, in.read(new byte[0]));
+                    out.write(in.read());
+                    assertTrue(in.available() > 0);
+                    in.transferTo(out);
+                    assertEquals(-1, in.read());
+                    return out.toByteArray();
+                }
+            }
+        },
+        PUBLISHER {
+            @Override
+            byte[] write(MultipartBody body) throws IOException {
+                Received received = new Received(Long.MAX_VALUE);
+                body.publisher().subscribe(received);
+                received.rethrow();
+                assertTrue(received.completed);
+                return received.bytes.toByteArray();
+            }
+        };
+
+        abstract byte[] write(MultipartBody body) throws IOException;
+    }
+
+    /** A subscriber that requests {@code count} chunks at a time. */
+    static final class Received implements Flow.Subscriber<ByteBuffer> {
+        private final long count;
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        final List<Integer> sizes = new ArrayList<>();
+        Flow.@Nullable Subscription subscription;
+
+        @Nullable
+        Throwable failure;
+
+        boolean completed;
+
+        Received(long count) {
+            this.count = count;
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription given) {
+            subscription = given;
+            if (count > 0) {
+                given.request(count);
+            }
+        }
+
+        @Override
+        public void onNext(ByteBuffer chunk) {
+            sizes.add(chunk.remaining());
+            byte[] copy = new byte[chunk.remaining()];
+            chunk.get(copy);
+            bytes.writeBytes(copy);
+            if (count == 1) {
+                subscription.request(1);
+            }
+        }
+
+        @Override
+        public void onError(Throwable e) {
+            failure = e;
+        }
+
+        @Override
+        public void onComplete() {
+            completed = true;
+        }
+
+        private void rethrow() throws IOException {
+            if (failure instanceof IOException e) {
+                throw e;
+            } else if (failure instanceof RuntimeException e) {
+                throw e;
+            }
+        }
+    }
+
+    private final CountingAllocator allocator = new CountingAllocator();
+
+    @TempDir
+    Path directory;
+
+    @AfterEach
+    void nothingIsOutstanding() {
+        assertEquals(List.of(), allocator.unreleased());
+    }
+
+    private static byte[] random(int size) {
+        byte[] bytes = new byte[size];
+        new Random(size).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static String latin1(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static Decoding.Result decoded(MultipartBody body, byte[] bytes) throws IOException {
+        Boundary boundary = Boundary.anyMultipart(body.contentType(), Preset.STRICT);
+        MultipartOptions strict =
+                MultipartOptions.builder().preset(Preset.STRICT).build();
+        Decoding.Result result = Decoding.decode(boundary, bytes, strict, 1000);
+        assertEquals(List.of(), result.reasons());
+        assertEquals(List.of(), result.deviations());
+        return result;
+    }
+
+    private static List<String> contents(Decoding.Result result) {
+        return result.parts().stream().map(Decoding.Part::body).toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void body_isTheSameInEveryWay(Way way) throws IOException {
+        Path file = Files.write(directory.resolve("a.bin"), random(100_000));
+        ByteBuf buffer = Unpooled.directBuffer().writeBytes(random(50_000)).skipBytes(10);
+        MultipartBody.Builder builder = MultipartBody.builder()
+                .field("title", "Zoë")
+                .field("json", "application/json", Content.of("{}"))
+                .file("path", file)
+                .file("bytes", "b", "a/b", Content.of(random(40_000)))
+                .file("few", "b", "a/b", Content.of(random(1000)))
+                .file("buffer", "c", "a/b", Content.of(buffer))
+                .file("none", "d", "a/b", Content.of(""))
+                .file("stream", "e", "a/b", Content.stream(() -> new ByteArrayInputStream(random(70_000)), 70_000));
+        for (int i = 0; i < 900; i++) {
+            builder.field("f" + i, "value " + i);
+        }
+        MultipartBody body = builder.build();
+        byte[] first = way.write(body);
+        assertEquals(OptionalLong.of(first.length), body.contentLength());
+        assertArrayEquals(first, way.write(body), "replayed");
+        assertArrayEquals(first, Way.OUTPUT_STREAM.write(body));
+        List<String> contents = contents(decoded(body, first));
+        byte[] shared = new byte[buffer.readableBytes()];
+        buffer.getBytes(10, shared).release();
+        List<String> expected = new ArrayList<>(List.of(
+                latin1("Zoë".getBytes(StandardCharsets.UTF_8)),
+                "{}",
+                latin1(random(100_000)),
+                latin1(random(40_000)),
+                latin1(random(1000)),
+                latin1(shared),
+                "",
+                latin1(random(70_000))));
+        assertEquals(expected, contents.subList(0, expected.size()));
+        assertEquals(900 + expected.size(), contents.size());
+        assertTrue(body.isReplayable());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void contentOfUnknownLength_isSentInWhole(Way way) throws IOException {
+        byte[] content = random(100_000);
+        MultipartBody body = MultipartBody.builder()
+                .file("a", "b", "c/d", Content.stream(() -> new ByteArrayInputStream(content)))
+                .file("e", "f", "c/d", Content.stream(InputStream::nullInputStream))
+                .build();
+        assertEquals(OptionalLong.empty(), body.contentLength());
+        assertEquals(-1, body.publisher().contentLength());
+        assertEquals(List.of(latin1(content), ""), contents(decoded(body, way.write(body))));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void contentThatDiffersFromItsLength_failsTheBody(Way way) throws IOException {
+        Path file = Files.write(directory.resolve("a.bin"), random(10));
+        MultipartBody body =
+                MultipartBody.builder().field("x", "y").file("photo", file).build();
+        Files.write(file, random(8));
+        IOException shrunk = assertThrows(IOException.class, () -> way.write(body));
+        assertEquals(
+                "part 1 \"photo\" ended 2 bytes before its declared length: it changed while it was sent, or its length is wrong",
+                shrunk.getMessage());
+        Files.write(file, random(11));
+        IOException grown = assertThrows(IOException.class, () -> way.write(body));
+        assertEquals(
+                "part 1 \"photo\" has more bytes than declared: it changed while it was sent, or its length is wrong",
+                grown.getMessage());
+        Files.write(file, random(10));
+        assertEquals(2, decoded(body, way.write(body)).parts().size());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void contentWithDelimiter_failsTheBody(Way way) {
+        for (Content content : List.of(
+                Content.of("--x"),
+                Content.of(Unpooled.wrappedBuffer("a\r\n--x".getBytes(StandardCharsets.US_ASCII))),
+                Content.stream(() -> new ByteArrayInputStream("a\n--x".getBytes(StandardCharsets.US_ASCII))))) {
+            MultipartBody body = MultipartBody.builder()
+                    .boundary("x")
+                    .file("a", "b", "c/d", content)
+                    .build();
+            IOException e = assertThrows(IOException.class, () -> way.write(body));
+            assertTrue(e.getMessage().startsWith("part 0 \"a\" contains the boundary"), e.getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void contentThatCanBeSentOnce_failsTheSecondTimeBeforeTheFirstByte(Way way) throws IOException {
+        for (Content content : List.of(
+                Content.once(new ByteArrayInputStream(random(10))),
+                Content.once(new ByteArrayInputStream(random(10)), 10))) {
+            MultipartBody body =
+                    MultipartBody.builder().field("log", "a/b", content).build();
+            assertFalse(body.isReplayable());
+            assertEquals(List.of(latin1(random(10))), contents(decoded(body, way.write(body))));
+            IllegalStateException e = assertThrows(IllegalStateException.class, () -> way.write(body));
+            assertTrue(e.getMessage().startsWith("part 0 \"log\" can be sent only once"), e.getMessage());
+        }
+    }
+
+    @Test
+    void bodyWithoutParts_isTheCloseDelimiter() throws IOException {
+        MultipartBody body = MultipartBody.builder().boundary("x").build();
+        assertEquals("--x--\r\n", latin1(Way.OUTPUT_STREAM.write(body)));
+        assertEquals(OptionalLong.of(7), body.contentLength());
+        assertEquals("multipart/form-data; boundary=x", body.contentType());
+    }
+
+    @Test
+    void related_namesTheTypeOfItsFirstPart() throws IOException {
+        MultipartBody body = MultipartBody.builder("related")
+                .part(
+                        List.of(new Header("Content-ID", "<1>"), new Header("content-type", "application/json; a=b")),
+                        Content.of("{}"))
+                .part(List.of(), Content.of("x"))
+                .boundary("b c")
+                .build();
+        assertEquals("multipart/related; type=\"application/json\"; boundary=\"b c\"", body.contentType());
+        assertEquals(List.of("{}", "x"), contents(decoded(body, Way.OUTPUT_STREAM.write(body))));
+        MultipartBody plain = MultipartBody.builder("Related")
+                .part(List.of(), Content.of(""))
+                .boundary("x")
+                .build();
+        assertEquals("multipart/Related; boundary=x", plain.contentType());
+        assertEquals(
+                "multipart/related; type=\"text/plain\"; boundary=x",
+                MultipartBody.builder("related")
+                        .part(List.of(), Content.of(""))
+                        .boundary("x")
+                        .build()
+                        .contentType());
+    }
+
+    @Test
+    void misuse_isRejectedWithAdvice() {
+        MultipartBody.Builder form = MultipartBody.builder();
+        assertThrows(IllegalStateException.class, () -> form.part(List.of(), Content.of("")));
+        assertThrows(
+                IllegalStateException.class,
+                () -> MultipartBody.builder("mixed").field("a", "b"));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> MultipartBody.builder("mixed; a=b\r\n").build());
+        assertThrows(IllegalArgumentException.class, () -> form.boundary("ä").build());
+        assertThrows(IllegalArgumentException.class, () -> Content.stream(InputStream::nullInputStream, -1));
+        assertThrows(IllegalArgumentException.class, () -> form.field("a\nb", "c"));
+        assertThrows(IOException.class, () -> form.file("a", directory.resolve("missing")));
+    }
+
+    @Test
+    void lengthBeyondLong_isRejected() {
+        MultipartBody.Builder builder = MultipartBody.builder()
+                .file("a", "b", "c/d", Content.stream(InputStream::nullInputStream, Long.MAX_VALUE));
+        assertThrows(ArithmeticException.class, builder::build);
+    }
+
+    @Test
+    void names_areEscapedAsChosen() throws IOException {
+        MultipartBody body = MultipartBody.builder()
+                .browserEscaping()
+                .field("a\r\nb", "")
+                .replaceNames()
+                .field("a\r\nb", "")
+                .build();
+        assertEquals(
+                List.of("a%0D%0Ab", "a__b"),
+                decoded(body, Way.OUTPUT_STREAM.write(body)).parts().stream()
+                        .map(Decoding.Part::name)
+                        .toList());
+    }
+
+    @Test
+    void chunks_areAsLargeAsNeeded_andLargeContentIsNotCopied() throws IOException {
+        byte[] large = random(2000);
+        MultipartBody body = MultipartBody.builder()
+                .boundary("x")
+                .field("a", "b")
+                .file("c", "d", "e/f", Content.of(large))
+                .build();
+        try (Chunks chunks = body.chunks(allocator)) {
+            ByteBuf head = chunks.next();
+            assertEquals(allocator.liveBytes(), body.contentLength().orElseThrow());
+            assertFalse(chunks.isEnded());
+            ByteBuf content = chunks.next();
+            assertSame(large, content.array());
+            ByteBuf end = chunks.next();
+            assertTrue(chunks.isEnded());
+            assertEquals("\r\n--x--\r\n", end.toString(StandardCharsets.US_ASCII));
+            assertNull(chunks.next());
+            head.release();
+            content.release();
+            end.release();
+        }
+    }
+
+    @Test
+    void chunks_closed_releaseEverything() throws IOException {
+        ByteBuf large = allocator.buffer().writeZero(5000);
+        MultipartBody body =
+                MultipartBody.builder().file("a", "b", "c/d", Content.of(large)).build();
+        Chunks chunks = body.chunks(allocator);
+        chunks.next().release();
+        assertEquals(2, large.refCnt());
+        chunks.close();
+        chunks.close();
+        assertEquals(1, large.refCnt());
+        large.release();
+        assertThrows(IllegalStateException.class, chunks::next);
+    }
+
+    /** A stream that fails, and says whether it was closed. */
+    private static final class Failing extends InputStream {
+        final IOException failure = new IOException("broken");
+        final boolean failsToClose;
+        boolean closed;
+
+        Failing(boolean failsToClose) {
+            this.failsToClose = failsToClose;
+        }
+
+        @Override
+        public int read() throws IOException {
+            throw failure;
+        }
+
+        @Override
+        public void close() throws IOException {
+            closed = true;
+            if (failsToClose) {
+                throw new IOException("not closed");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void failureOfAStream_isThrownUnchanged_andClosesIt(boolean failsToClose) throws IOException {
+        Failing stream = new Failing(failsToClose);
+        MultipartBody body =
+                MultipartBody.builder().field("a", "b/c", Content.once(stream)).build();
+        Chunks chunks = body.chunks(allocator);
+        assertSame(stream.failure, assertThrows(IOException.class, chunks::next));
+        assertTrue(stream.closed);
+        assertEquals(failsToClose ? 1 : 0, stream.failure.getSuppressed().length);
+        assertThrows(IllegalStateException.class, chunks::next);
+    }
+
+    @Test
+    void channel_nonBlocking_isRejected() throws IOException {
+        Pipe pipe = Pipe.open();
+        pipe.sink().configureBlocking(false);
+        MultipartBody body = MultipartBody.builder().build();
+        assertThrows(IllegalBlockingModeException.class, () -> body.writeTo(pipe.sink()));
+        pipe.sink().close();
+        pipe.source().close();
+    }
+
+    @Test
+    void publisher_deliversWhatIsRequested() {
+        byte[] content = random(100_000);
+        MultipartBody body = MultipartBody.builder()
+                .file("a", "b", "c/d", Content.stream(() -> new ByteArrayInputStream(content), content.length))
+                .build();
+        Received none = new Received(0);
+        body.publisher().subscribe(none);
+        assertEquals(List.of(), none.sizes);
+        none.subscription.request(2);
+        assertEquals(2, none.sizes.size());
+        none.subscription.cancel();
+        none.subscription.request(1);
+        assertEquals(2, none.sizes.size());
+        Received each = new Received(1);
+        body.publisher().subscribe(each);
+        assertTrue(each.completed);
+        assertEquals(body.contentLength().orElseThrow(), each.bytes.size());
+        assertTrue(each.sizes.stream().allMatch(size -> size <= 32 * 1024), each.sizes::toString);
+        assertEquals(body.publisher().contentLength(), each.bytes.size());
+    }
+
+    @Test
+    void subscriptionCancelled_closesTheStream() {
+        boolean[] closed = {false};
+        InputStream stream = new ByteArrayInputStream(random(40_000)) {
+            @Override
+            public void close() throws IOException {
+                closed[0] = true;
+                throw new IOException("not closed");
+            }
+        };
+        Received received = new Received(0);
+        MultipartBody body =
+                MultipartBody.builder().field("a", "b/c", Content.once(stream)).build();
+        body.publisher().subscribe(received);
+        received.subscription.request(1);
+        assertFalse(closed[0]);
+        received.subscription.cancel();
+        assertTrue(closed[0]);
+        assertNull(received.failure);
+    }
+
+    @Test
+    void requestOfNothing_isAnError() {
+        Received received = new Received(0);
+        MultipartBody.builder().build().publisher().subscribe(received);
+        received.subscription.request(0);
+        assertTrue(received.failure instanceof IllegalArgumentException);
+        assertFalse(received.completed);
+    }
+}
