@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.sluice.Boundary;
+import dev.sluice.MultipartBody;
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartReader;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
@@ -135,6 +138,28 @@ class GuideTest {
         server.stop(0);
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(2, files.count());
+        }
+    }
+
+    @Test
+    void sentContents_areRead() throws IOException {
+        Path clip = Files.write(directory.resolve("a;b.mp4"), new byte[3]);
+        MultipartBody body = SendForm.contents(new byte[2], clip, InputStream::nullInputStream);
+        MultipartBody replaced = SendForm.replaced(clip);
+        MultipartBody related = SendForm.related(new byte[4]);
+        try (Forms forms = Forms.open();
+                InputStream content = body.inputStream();
+                InputStream photo = replaced.inputStream();
+                MultipartForm first = forms.read(content, body.contentType());
+                MultipartForm second = forms.read(photo, replaced.contentType());
+                MultipartReader parts =
+                        MultipartReader.create(related.inputStream(), Boundary.anyMultipart(related.contentType()))) {
+            assertEquals("{\"album\": 7}", first.text("meta"));
+            assertEquals(3, first.file("video").size());
+            assertEquals("a_b.mp4", second.file("photo").filename());
+            assertEquals("application/json", parts.nextPart().contentType());
+            assertEquals("image/png", parts.nextPart().contentType());
+            assertNull(parts.nextPart());
         }
     }
 

@@ -1,9 +1,12 @@
 package dev.sluice.samples.upload.readme;
 
+import dev.sluice.Content;
 import dev.sluice.MultipartBody;
 import dev.sluice.MultipartEncoder;
+import dev.sluice.PartHead.Header;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -11,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.List;
 import java.util.function.Consumer;
 
 /** Writes forms. */
@@ -29,6 +33,42 @@ final class SendForm {
                 .build();
         // @end
         return client.send(request, BodyHandlers.discarding());
+    }
+
+    interface Service {
+        InputStream openLog() throws IOException;
+    }
+
+    static MultipartBody contents(byte[] thumbnail, Path video, Service service) throws IOException {
+        // @start region="content"
+        MultipartBody body = MultipartBody.builder()
+                .field("meta", "application/json", Content.of("{\"album\": 7}"))
+                .file("thumbnail", "small.png", "image/png", Content.of(thumbnail))
+                .file("video", "clip.mp4", "video/mp4", Content.of(video))
+                .file("log", "today.log", "text/plain", Content.stream(() -> service.openLog()))
+                .build();
+        // @end
+        return body;
+    }
+
+    static MultipartBody replaced(Path photo) throws IOException {
+        // @start region="names"
+        MultipartBody body = MultipartBody.builder()
+                .replaceNames() // "a;b.txt" is sent as "a_b.txt"
+                .file("photo", photo)
+                .build();
+        // @end
+        return body;
+    }
+
+    static MultipartBody related(byte[] image) {
+        // @start region="related"
+        MultipartBody body = MultipartBody.builder("related")
+                .part(List.of(new Header("Content-Type", "application/json")), Content.of("{\"name\": \"a.png\"}"))
+                .part(List.of(new Header("Content-Type", "image/png")), Content.of(image))
+                .build();
+        // @end
+        return body;
     }
 
     /** {@return the Content-Type of the form} */
