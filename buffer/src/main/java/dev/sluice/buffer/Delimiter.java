@@ -21,7 +21,7 @@ public final class Delimiter {
     private final ByteBuf constant;
 
     /** Created on first use. Two threads may each create one; they are equal. */
-    private volatile long @Nullable [] grams;
+    volatile long @Nullable [] grams;
 
     private Delimiter(byte[] text) {
         this.text = text;

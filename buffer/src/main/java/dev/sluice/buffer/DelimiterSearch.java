@@ -41,7 +41,6 @@ package dev.sluice.buffer;
  *
  * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from its line break,
  * and the boundary contains no line break, so each byte is compared at most once. Each filter reads a byte a bounded number of times.
- * {@link #steps()} counts this work for the tests.
  */
 public final class DelimiterSearch {
     /** Bytes searched before the gram set is created. Small forms never need it. */
@@ -103,11 +102,10 @@ public final class DelimiterSearch {
     private int failedEnd;
 
     /** Bytes searched by {@link #find} so far: the next two fields are positions on the same scale. */
-    private long searched;
+    long searched;
 
-    private long gramsResumeAt;
-    private long passesResumeAt;
-    private long steps;
+    long gramsResumeAt;
+    long passesResumeAt;
 
     /** @param acceptBareLf whether a bare LF counts as the line break before the dashes */
     public DelimiterSearch(Delimiter delimiter, boolean acceptBareLf) {
@@ -234,7 +232,6 @@ public final class DelimiterSearch {
     private int resumeLookalike(ChunkMemory chunk, int from, int to) {
         int most = Math.min(length - lookalike, to - from);
         int same = chunk.matching(from, text, lookalike + 1, most);
-        steps += same + 1;
         lookalike = same < most ? 0 : lookalike + same;
         return isAtLookalike() ? from + same - 1 : from + same;
     }
@@ -290,9 +287,7 @@ public final class DelimiterSearch {
      */
     private int skipByGrams(ChunkMemory chunk, int i, int to) {
         int before = stride - 1;
-        int clean = chunk.grams(i + before, to, stride, delimiter.grams()) - before;
-        steps += (clean - i) / stride + 4;
-        return clean;
+        return chunk.grams(i + before, to, stride, delimiter.grams()) - before;
     }
 
     /*
@@ -310,7 +305,6 @@ public final class DelimiterSearch {
             int stop = (int) Math.min(end, at + Math.max(pause, Math.max(SPAN, minPass)));
             int whole = (stop - at) / 8 * 8;
             if (pause == 0 && whole >= minPass) {
-                steps += whole / 8;
                 if (!chunk.anyPair(at + 1, at + 1 + whole, dashToLast, dashPattern, lastPattern)) {
                     at += whole;
                     continue;
@@ -335,7 +329,6 @@ public final class DelimiterSearch {
         int at = i;
         for (; ; ) {
             int block = chunk.pairs(at + 1, limit + 1, dashToLast, dashPattern, lastPattern) - 1;
-            steps += (block - at) / 8 + 2;
             if (block > limit - Swar.BLOCK) {
                 return block < blocks ? compare(chunk, block, limit, to) : block;
             }
@@ -356,7 +349,6 @@ public final class DelimiterSearch {
         int i = from;
         while (i < end) {
             int at = chunk.indexOfBreak(i, end);
-            steps += at - i;
             i = at == end ? end : compareAfterBreak(chunk, at, to);
             if (hasFound()) {
                 return i;
@@ -372,7 +364,6 @@ public final class DelimiterSearch {
     private int compareAfterBreak(ChunkMemory chunk, int at, int to) {
         boolean cr = chunk.getByte(at) == '\r';
         if (cr && at + 1 == to) {
-            steps++;
             matchEnd = 1;
             matchStart = 0;
             return at;
@@ -381,13 +372,11 @@ public final class DelimiterSearch {
         boolean afterCr = !cr && at > rangeStart && chunk.getByte(at - 1) == '\r';
         boolean delimits = crLf || afterCr || !cr && acceptBareLf;
         int dash = crLf ? at + 2 : at + 1;
-        steps += dash - at;
         if (!delimits && !watching) {
             return dash;
         }
         int most = Math.min(length - 1, to - dash);
         int same = chunk.matching(dash, text, Delimiter.LINE_BREAK_LENGTH, most);
-        steps += same;
         if (same < most) {
             return dash + same;
         }
@@ -418,7 +407,6 @@ public final class DelimiterSearch {
         chunk.check(from, to);
         int most = Math.min(text.length - matchEnd, to - from);
         int same = chunk.matching(from, text, matchEnd, most);
-        steps += same + 1;
         matchEnd += same;
         if (same < most) {
             failedStart = matchStart;
@@ -440,10 +428,5 @@ public final class DelimiterSearch {
     /** {@return the index in the delimiter's text at which the last failed match ended} */
     public int failedEnd() {
         return failedEnd;
-    }
-
-    /** {@return the work done so far: words and grams probed plus bytes of candidates compared} */
-    public long steps() {
-        return steps;
     }
 }

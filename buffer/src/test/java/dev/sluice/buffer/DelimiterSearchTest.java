@@ -3,9 +3,12 @@ package dev.sluice.buffer;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.LinearWork;
 import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -119,35 +122,27 @@ class DelimiterSearchTest {
             body[i + 2] = text[2];
             body[i + text.length - 1] = text[text.length - 1];
         }
-        long[] steps = stepsPerChunk("x", body, 0);
-        int words = 10_000 / 8;
-        for (int chunk = 0; chunk < 10; chunk++) {
-            long passes = steps[chunk] - words;
-            assertTrue(
-                    passes > 0 && passes < words / 2,
-                    "few passes expected in chunk " + chunk + ", steps: " + steps[chunk]);
-        }
-        for (int chunk = 11; chunk < 20; chunk++) {
-            assertTrue(
-                    steps[chunk] < words + 10, "only passes expected in chunk " + chunk + ", steps: " + steps[chunk]);
+        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
+            DelimiterSearch search = new DelimiterSearch(delimiter("x"), false, 0);
+            for (int from = 0; from < 100_000; from += 10_000) {
+                long before = search.passesResumeAt;
+                search.find(opened.memory, from, from + 10_000);
+                long paused = search.passesResumeAt - before;
+                assertTrue(paused > 5_000 && paused < 15_000, "passes pause for " + paused + " bytes from " + from);
+            }
+            long last = search.passesResumeAt;
+            search.find(opened.memory, 100_000, 200_000);
+            assertEquals(last, search.passesResumeAt, "no pause without a candidate");
         }
     }
 
     /** Close to the largest {@code int}, index arithmetic in the kernels would overflow, so the slow path is used. */
     @Test
     void find_beyondMaxKernelIndex_givesSameResult() {
+        byte[] body = new byte[1200];
         byte[] text = text(BROWSER);
-        Delimiter delimiter = Delimiter.of(BROWSER.getBytes(ISO_8859_1));
-        byte[] body = new byte[1200 + text.length];
-        System.arraycopy(text, 0, body, 1100, text.length);
-        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
-            DelimiterSearch beyond = new DelimiterSearch(delimiter, false, 0, body.length - 1);
-            DelimiterSearch within = new DelimiterSearch(delimiter, false, 0, body.length);
-            assertEquals(1100, beyond.find(opened.memory, 0, body.length));
-            assertEquals(1100, within.find(opened.memory, 0, body.length));
-            assertTrue(beyond.isComplete() && within.isComplete());
-            assertTrue(beyond.steps() > 3 * within.steps(), beyond.steps() + " and " + within.steps());
-        }
+        System.arraycopy(text, 0, body, body.length - text.length, text.length);
+        checkLastIndexOfKernels(Unpooled.wrappedBuffer(body), body.length);
     }
 
     /** The kernels use indices of the memory. In a slice of a large buffer they are larger than the indices of the chunk. */
@@ -184,20 +179,19 @@ class DelimiterSearchTest {
         checkLastIndexOfKernels(chunk.writeZero(1100).writeBytes(body).skipBytes(1100), 2300);
     }
 
-    /** Searches a chunk that ends with a delimiter. The slow path takes one step for each byte. */
+    /** Searches a chunk that ends with a delimiter. Only the kernels use grams. */
     private static void checkLastIndexOfKernels(ByteBuf chunk, int last) {
-        Delimiter delimiter = Delimiter.of(BROWSER.getBytes(ISO_8859_1));
         try (Opened opened = new Opened(chunk)) {
             int from = opened.memory.start();
             int to = opened.memory.end();
             assertTrue(opened.memory.isFlat());
-            DelimiterSearch beyond = new DelimiterSearch(delimiter, false, 0, last - 1);
-            DelimiterSearch within = new DelimiterSearch(delimiter, false, 0, last);
-            assertEquals(to - delimiter.bytes().length, beyond.find(opened.memory, from, to));
-            assertEquals(to - delimiter.bytes().length, within.find(opened.memory, from, to));
-            assertTrue(beyond.isComplete() && within.isComplete());
-            assertTrue(beyond.steps() >= to - from, "steps: " + beyond.steps());
-            assertTrue(within.steps() < (to - from) / 2, "steps: " + within.steps());
+            for (int maxKernelIndex : new int[] {last - 1, last}) {
+                Delimiter delimiter = delimiter(BROWSER);
+                DelimiterSearch search = new DelimiterSearch(delimiter, false, 0, maxKernelIndex);
+                assertEquals(to - delimiter.length(), search.find(opened.memory, from, to));
+                assertTrue(search.isComplete());
+                assertEquals(maxKernelIndex == last, delimiter.grams != null);
+            }
         }
     }
 
@@ -208,58 +202,50 @@ class DelimiterSearchTest {
         for (int i = 0; i < 100_000; i++) {
             body[i] = text[8 + i % (text.length - 8)]; // no dash, so no pass finds a candidate
         }
-        long[] withGrams = stepsPerChunk(BROWSER, body, 0);
-        long[] without = stepsPerChunk(BROWSER, body, Integer.MAX_VALUE);
-        assertTrue(withGrams[0] > without[0], "grams are used at first");
-        assertTrue(withGrams[0] < without[0] + 100, "grams stop soon");
-        for (int chunk = 1; chunk <= 5; chunk++) {
-            assertEquals(without[chunk], withGrams[chunk], "grams are paused in chunk " + chunk);
-        }
-        assertTrue(withGrams[6] > without[6], "grams are used again");
-        for (int chunk = 15; chunk < 40; chunk++) {
-            assertTrue(withGrams[chunk] < without[chunk] / 3, "grams are used in chunk " + chunk);
+        DelimiterSearch search = new DelimiterSearch(delimiter(BROWSER), false, 0);
+        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
+            search.find(opened.memory, 0, 10_000);
+            long resumeAt = search.gramsResumeAt;
+            assertTrue(resumeAt > 1 << 16 && resumeAt < (1 << 16) + 1000, "grams pause soon, until " + resumeAt);
+            search.find(opened.memory, 10_000, (int) resumeAt);
+            assertEquals(resumeAt, search.gramsResumeAt, "grams are paused");
+            search.find(opened.memory, (int) resumeAt, 100_000);
+            assertTrue(search.gramsResumeAt > 2 << 16, "grams are used again, and pause");
+            long second = search.gramsResumeAt;
+            search.find(opened.memory, 100_000, 400_000);
+            assertEquals(second, search.gramsResumeAt, "grams are used to the end");
         }
     }
 
     @Test
-    void grams_startWithinLongChunk() {
+    void grams_pauseWithinLongChunk() {
         byte[] body = new byte[1_000_000];
         new Random(5).nextBytes(body);
         Arrays.fill(body, 300_000, 600_000, text(BROWSER)[5]);
-        long whole = steps(BufferKind.HEAP, body, BROWSER, false, body.length);
-        long inChunks = steps(BufferKind.HEAP, body, BROWSER, false, 8192);
-        assertTrue(whole < inChunks * 1.1, "steps: " + whole + " in one chunk, " + inChunks + " in small chunks");
-        assertTrue(whole < body.length / 10, whole + " steps for " + body.length + " bytes");
+        for (int chunkSize : new int[] {8192, body.length}) {
+            DelimiterSearch search = new DelimiterSearch(delimiter(BROWSER), false);
+            findAll(search, BufferKind.HEAP, body, chunkSize);
+            long resumeAt = search.gramsResumeAt;
+            assertTrue(resumeAt > 600_000 && resumeAt < 600_000 + (1 << 16), "last pause until " + resumeAt);
+        }
     }
 
-    private static long[] stepsPerChunk(String boundary, byte[] body, int warmUp) {
-        DelimiterSearch search = new DelimiterSearch(Delimiter.of(boundary.getBytes(ISO_8859_1)), false, warmUp);
-        long[] steps = new long[body.length / 10_000];
-        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
-            for (int chunk = 0; chunk < steps.length; chunk++) {
-                long before = search.steps();
-                assertEquals((chunk + 1) * 10_000, search.find(opened.memory, chunk * 10_000, (chunk + 1) * 10_000));
-                steps[chunk] = search.steps() - before;
-            }
-        }
-        return steps;
+    private static Delimiter delimiter(String boundary) {
+        return Delimiter.of(boundary.getBytes(ISO_8859_1));
     }
 
     @Test
     void grams_notUsedInShortBody() {
-        byte[] text = text(BROWSER);
         byte[] body = new byte[400_000];
-        DelimiterSearch search = new DelimiterSearch(Delimiter.of(BROWSER.getBytes(ISO_8859_1)), false);
+        byte[] text = text(BROWSER);
         System.arraycopy(text, 0, body, 399_000, text.length);
+        Delimiter delimiter = delimiter(BROWSER);
+        DelimiterSearch search = new DelimiterSearch(delimiter, false);
         try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
-            search.find(opened.memory, 0, 8_000);
-            long first = search.steps();
-            search.find(opened.memory, 8_000, 16_000);
-            long second = search.steps() - first;
+            search.find(opened.memory, 0, 16_000);
+            assertNull(delimiter.grams);
             search.find(opened.memory, 16_000, 24_000);
-            long third = search.steps() - second - first;
-            assertEquals(first, second, 10);
-            assertTrue(third < second / 3, "steps: " + third);
+            assertNotNull(delimiter.grams);
             assertEquals(399_000, search.find(opened.memory, 30_000, 400_000));
             assertTrue(search.isComplete());
         }
@@ -267,38 +253,50 @@ class DelimiterSearchTest {
 
     @Test
     void grams_usedForLongDelimitersOnly() {
-        byte[] body = new byte[1_000_000];
-        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(27), false, 8192) > body.length / 8, "passes are used");
-        assertTrue(steps(BufferKind.HEAP, body, "b".repeat(28), false, 8192) < body.length / 20, "grams are used");
-        assertTrue(
-                steps(BufferKind.UNTRACKED_COMPOSITE, body, "b".repeat(28), false, 8192) >= body.length,
-                "slow path is used");
+        assertFalse(usesGrams(BufferKind.HEAP, 27));
+        assertTrue(usesGrams(BufferKind.HEAP, 28));
+        assertFalse(usesGrams(BufferKind.UNTRACKED_COMPOSITE, 28));
         assertEquals(28, DelimiterSearch.minStride(ArrayKernel.MIN_PASS_LENGTH));
         assertEquals(12, DelimiterSearch.minStride(ViewKernel.NO_PASSES));
     }
 
+    private static boolean usesGrams(BufferKind kind, int boundaryLength) {
+        Delimiter delimiter = delimiter("b".repeat(boundaryLength));
+        findAll(new DelimiterSearch(delimiter, false), kind, new byte[100_000], 8192);
+        return delimiter.grams != null;
+    }
+
     @Tag("sized")
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 7, 64, 1000, 8192, 150_000})
-    void steps_hostileBodies_areLinear(int chunkSize) {
+    @ValueSource(ints = {1, 7, 64, 1000, 8192, 150_000})
+    void find_hostileBodies_isLinear(int chunkSize) {
         int bytes = chunkSize < 1000 ? 20_000 : HOSTILE;
         for (String boundary : new String[] {"x", "----", BROWSER, "-".repeat(70), "b" + "a".repeat(69)}) {
             for (boolean lf : new boolean[] {false, true}) {
-                for (byte[] body : hostileBodies(boundary, bytes)) {
+                for (int i = 0; i < hostileBodies(boundary, 1).length; i++) {
+                    int body = i;
                     for (BufferKind kind :
                             new BufferKind[] {BufferKind.HEAP, BufferKind.POOLED_DIRECT, BufferKind.UNTRACKED_COMPOSITE
                             }) {
-                        long steps = steps(kind, body, boundary, lf, chunkSize);
-                        long chunks = (bytes + chunkSize - 1) / chunkSize;
-                        long most = 2L * bytes + 8 * chunks;
-                        assertTrue(
-                                steps <= most,
-                                () -> steps + " steps for " + kind + ", boundary " + boundary + ", lf " + lf + ", body "
-                                        + new String(body, 0, 100, ISO_8859_1));
+                        String what = kind + ", boundary " + boundary + ", lf " + lf + ", body " + i;
+                        LinearWork.require(what, bytes, size -> {
+                            byte[] hostile = hostileBodies(boundary, size)[body];
+                            return () ->
+                                    findAll(new DelimiterSearch(delimiter(boundary), lf), kind, hostile, chunkSize);
+                        });
                     }
                 }
             }
         }
+    }
+
+    @Test
+    void resume_longDelimiterInSmallChunks_isLinear() {
+        LinearWork.require("boundary", 16_000, size -> {
+            Delimiter delimiter = delimiter("b".repeat(size));
+            byte[] almost = Arrays.copyOf(text("b".repeat(size)), size);
+            return () -> findAll(new DelimiterSearch(delimiter, false), BufferKind.HEAP, almost, 1);
+        });
     }
 
     @Test
@@ -311,29 +309,6 @@ class DelimiterSearchTest {
             assertEquals(2, search.find(opened.memory, 2, 8));
             assertEquals(1, search.matchStart());
             assertTrue(search.isComplete());
-        }
-    }
-
-    /** Skipped bytes count one step per word, compared bytes one step each, and each call adds one or two. */
-    @Test
-    void steps_countWordsAndComparedBytes() {
-        DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
-        String blank = ".".repeat(64);
-        try (Opened opened = new Opened(Unpooled.copiedBuffer(blank + "\r\n--xyz" + "\r\n--xy!", ISO_8859_1))) {
-            assertEquals(64, search.find(opened.memory, 0, 64));
-            assertEquals(0, search.matchEnd());
-            long blanks = search.steps();
-            assertEquals(48 / 8 + 2 + 16, blanks, "the last 16 bytes are not a whole block");
-            assertEquals(64, search.find(opened.memory, 64, 67));
-            assertEquals(3, search.matchEnd());
-            assertEquals(blanks + 3, search.steps());
-            assertEquals(71, search.resume(opened.memory, 67, 71));
-            assertTrue(search.isComplete());
-            assertEquals(blanks + 3 + 4 + 1, search.steps());
-            search.prime();
-            assertEquals(73, search.resume(opened.memory, 73, 73));
-            assertEquals(77, search.resume(opened.memory, 73, 78));
-            assertEquals(blanks + 3 + 5 + 1 + 5, search.steps());
         }
     }
 
@@ -521,8 +496,7 @@ class DelimiterSearchTest {
         return out.toString();
     }
 
-    private static long steps(BufferKind kind, byte[] body, String boundary, boolean lf, int chunkSize) {
-        DelimiterSearch search = new DelimiterSearch(Delimiter.of(boundary.getBytes(ISO_8859_1)), lf);
+    private static void findAll(DelimiterSearch search, BufferKind kind, byte[] body, int chunkSize) {
         try (Opened opened = new Opened(kind.of(body))) {
             for (int from = 0; from < body.length; from += chunkSize) {
                 int to = Math.min(body.length, from + chunkSize);
@@ -539,7 +513,6 @@ class DelimiterSearchTest {
                 }
             }
         }
-        return search.steps();
     }
 
     private static byte[][] hostileBodies(String boundary, int bytes) {

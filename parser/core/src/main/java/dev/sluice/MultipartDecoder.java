@@ -191,7 +191,6 @@ public final class MultipartDecoder implements AutoCloseable {
     private int dataLength;
     private boolean headersReadable;
     private @Nullable PartHead head;
-    private long steps;
 
     private MultipartDecoder(Boundary boundary, MultipartOptions options) {
         this.delimiter = boundary.delimiter();
@@ -533,7 +532,7 @@ public final class MultipartDecoder implements AutoCloseable {
         if (b == Bytes.CR) {
             state = State.DELIMITER_CR;
             if (limit - position > 1 && chunk.getByte(position + 1) == Bytes.LF) {
-                advance();
+                position++;
                 return delimiterComplete(false);
             }
         } else if (Bytes.isBlank(b) && padding < MAX_PADDING) {
@@ -546,7 +545,7 @@ public final class MultipartDecoder implements AutoCloseable {
         } else {
             return falseDelimiter("");
         }
-        advance();
+        position++;
         return null;
     }
 
@@ -607,7 +606,7 @@ public final class MultipartDecoder implements AutoCloseable {
         if (endsPart) {
             checkPart();
         }
-        advance();
+        position++;
         partOpen = false;
         state = then;
         return endsPart ? Event.PART_END : null;
@@ -716,7 +715,7 @@ public final class MultipartDecoder implements AutoCloseable {
         } else {
             return textAfterClose();
         }
-        advance();
+        position++;
         return null;
     }
 
@@ -725,7 +724,7 @@ public final class MultipartDecoder implements AutoCloseable {
             return textAfterClose();
         }
         acceptPadding(-1, 2);
-        advance();
+        position++;
         state = State.EPILOGUE;
         return null;
     }
@@ -748,7 +747,6 @@ public final class MultipartDecoder implements AutoCloseable {
             throw new Rejection(Reason.EPILOGUE_TOO_LARGE, epilogueAt + options.maxEpilogueBytes(), "");
         }
         position = limit;
-        steps++;
         return null;
     }
 
@@ -756,11 +754,6 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private boolean accept(Deviation kind, int part, long at) {
         return deviations.accept(kind, part, at);
-    }
-
-    private void advance() {
-        position++;
-        steps++;
     }
 
     private long offsetOf(int index) {
@@ -963,12 +956,5 @@ public final class MultipartDecoder implements AutoCloseable {
     /** Adds a deviation that an API on top of the decoder found in the current part. */
     public void report(Deviation kind) {
         accept(kind, partIndex, partOffset);
-    }
-
-    // ---- for the proof
-
-    /** Units of work so far: bytes looked at one by one, and probes of the search. */
-    long steps() {
-        return steps + search.steps() + section.steps() + rules.steps();
     }
 }

@@ -8,11 +8,6 @@ import org.jspecify.annotations.NullMarked;
 public final class DecoderProbe {
     private DecoderProbe() {}
 
-    /** {@return the work done so far: bytes read one by one, and probes of the search} */
-    public static long steps(MultipartDecoder decoder) {
-        return decoder.steps();
-    }
-
     /** {@return a hash of everything that can influence what the decoder does next; for a decoder that needs input} */
     public static long stateHash(MultipartDecoder decoder) {
         return new StateHash().add(decoder).value();

@@ -131,24 +131,9 @@ class HeaderSectionTest {
 
     private static void read(HeaderSection section, String bytes) throws Rejection {
         section.begin(0, 0);
-        readOn(section, bytes);
-    }
-
-    private static void readOn(HeaderSection section, String bytes) throws Rejection {
         ChunkMemory chunk = new ChunkMemory();
         chunk.open(Unpooled.wrappedBuffer(Decoding.bytes(bytes)));
         section.read(chunk, 0, chunk.end());
         chunk.close();
-    }
-
-    @Test
-    void steps_countBytesAndCopiedWords() throws Rejection {
-        try (HeaderSection section = section()) {
-            String lines = "a: b\r\n".repeat(10);
-            read(section, lines);
-            assertEquals(60 + 60 / 8, section.steps());
-            readOn(section, lines.substring(0, 20) + "\r\n");
-            assertEquals(60 + 60 / 8 + 22 + 22 / 8, section.steps(), "however much came before");
-        }
     }
 }

@@ -178,25 +178,6 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void steps_countBytesOfDelimiterLine() throws Exception {
-        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x")));
-            assertEquals(Event.NEED_INPUT, decoder.next());
-            long before = decoder.steps();
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(" ".repeat(100))));
-            assertEquals(Event.NEED_INPUT, decoder.next());
-            assertEquals(100, decoder.steps() - before);
-
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("\r\n" + CD + "\r\nv\r\n--x--\r\n")));
-            while (decoder.next() != Event.NEED_INPUT) {}
-            before = decoder.steps();
-            decoder.feed(Unpooled.wrappedBuffer(new byte[100]));
-            assertEquals(Event.NEED_INPUT, decoder.next());
-            assertEquals(1, decoder.steps() - before, "an epilogue is not looked at");
-        }
-    }
-
-    @Test
     void byteAfterDelimiter_unexpected_hasItsMessage() {
         String delimiter = part("one") + "\r\n--x";
         assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + "!"));
@@ -280,28 +261,6 @@ class MultipartDecoderTest {
         Verdict.assertRefused(small, part("v") + "\r\n--x--\r\nabc^d", Reason.EPILOGUE_TOO_LARGE, -1);
         assertEquals(
                 List.of(), Verdict.decode(small, part("v") + "\r\n--x--\r\nabc").reasons());
-    }
-
-    @Test
-    void steps_countSearchedBytes() throws Exception {
-        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(part(""))));
-            while (decoder.next() != Event.NEED_INPUT) {}
-            long before = decoder.steps();
-            decoder.feed(Unpooled.wrappedBuffer(new byte[10_000]));
-            while (decoder.next() != Event.NEED_INPUT) {}
-            assertTrue(decoder.steps() - before > 10_000 / 100, decoder.steps() + " after " + before);
-        }
-    }
-
-    @Test
-    void steps_countContentDisposition() throws Exception {
-        String disposition = "Content-Disposition: form-data; name=a" + "; b=c".repeat(200) + "\r\n";
-        try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n" + disposition + "\r\n")));
-            while (decoder.next() != Event.NEED_INPUT) {}
-            assertTrue(decoder.steps() > 2L * disposition.length(), decoder.steps() + " steps");
-        }
     }
 
     @Test

@@ -38,13 +38,11 @@ class StateHashTest {
             follows from partOpen once the event is left: headersReadable
             follows from the bytes of the section: head
             ends the decoding, as the state says that is in the hash: broken
-            only counted: steps
             == HeaderSection
             in the hash: bytes state fields count scanned totalBefore limit endOfSection lineStart offset
             never changes: deviations formData boundary maxFields maxSize maxTotalSize charset
             as partIndex of the decoder, which is in the hash: part
             say the same as "fields" in another way: common isCommon shared
-            only counted: steps
             == PartRules
             in the hash: files
             never changes: options formData section deviations
@@ -68,7 +66,6 @@ class StateHashTest {
             of the range searched last: rangeStart
             of the false start just reported: failedStart failedEnd
             choose between searches that find the same: searched gramsResumeAt passesResumeAt
-            only counted: steps
             == Accumulation
             never changes: allocator initialCapacity
             where the bytes lie that are in the hash, as "bytes" of the section: memory array arrayOffset capacity
@@ -82,7 +79,6 @@ class StateHashTest {
             of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
             found anew in each part: bytes name extendedName nameContinuation found foundKinds continuations
             found anew in each part: filename extendedFilename continuation unknown
-            only counted: steps
             == Parameter
             found anew in each part: at from to hasEscapes
             never changes: this$0

@@ -93,8 +93,6 @@ final class DispositionParser {
     /** The kinds of {@link #found}, one bit each. */
     private long foundKinds;
 
-    private long steps;
-
     DispositionParser(Preset preset) {
         this.preset = preset;
         this.lenient = preset.accepts(Deviation.DISPOSITION_SYNTAX);
@@ -209,7 +207,6 @@ final class DispositionParser {
 
     /** Reports an unknown parameter that other readers may misread. */
     private void unknownParameter(int from, int to) throws Rejection {
-        steps += to - from;
         String lowerCase = new String(bytes, from, to - from, StandardCharsets.US_ASCII).toLowerCase(Locale.ROOT);
         if (!unknown.add(lowerCase)) {
             addDeviation(Deviation.REPEATED_PARAMETER, from);
@@ -302,13 +299,11 @@ final class DispositionParser {
     }
 
     private void word() throws Rejection {
-        int from = at;
         for (; at < end && isRun(bytes[at]); at++) {
             if (!Bytes.isToken(bytes[at])) {
                 addDeviation(Deviation.LOOSE_PARAMETER, at);
             }
         }
-        steps += at - from + 1;
         valueEnd = at;
     }
 
@@ -349,7 +344,6 @@ final class DispositionParser {
     }
 
     private void upToQuote() throws Rejection {
-        int from = at;
         for (; at < end && bytes[at] != '"'; at++) {
             byte b = bytes[at];
             if (b == '\\') {
@@ -363,7 +357,6 @@ final class DispositionParser {
                 addDeviation(Deviation.CONTROL_IN_DISPOSITION, at);
             }
         }
-        steps += at - from + 1;
     }
 
     /**
@@ -375,7 +368,6 @@ final class DispositionParser {
         while (--i >= valueStart && !(isEnd && bytes[i] == '"')) {
             isEnd = bytes[i] == ';' || isEnd && Bytes.isBlank(bytes[i]);
         }
-        steps += end - i;
         if (i < valueStart) {
             return false;
         }
@@ -392,24 +384,15 @@ final class DispositionParser {
     }
 
     private void skipToken() {
-        int from = at;
         while (at < end && Bytes.isToken(bytes[at])) {
             at++;
         }
-        steps += at - from + 1;
     }
 
     private void skipBlanks() {
-        int from = at;
         while (at < end && Bytes.isBlank(bytes[at])) {
             at++;
         }
-        steps += at - from + 1;
-    }
-
-    /** {@return the number of bytes read, each as often as it was read, and of decisions} */
-    long steps() {
-        return steps;
     }
 
     /** A known parameter. */
@@ -462,7 +445,6 @@ final class DispositionParser {
     private byte[] raw(int from, int to, boolean escaped) {
         byte[] raw = new byte[to - from];
         int size = 0;
-        steps += to - from;
         for (int i = from; i < to; i++) {
             if (escaped && bytes[i] == '\\' && i + 1 < to && (bytes[i + 1] == '"' || bytes[i + 1] == '\\')) {
                 i++;

@@ -83,7 +83,6 @@ public final class HeaderSection implements AutoCloseable {
     int lineStart;
     long offset;
     private int part;
-    long steps;
 
     private final Charset charset;
 
@@ -137,7 +136,6 @@ public final class HeaderSection implements AutoCloseable {
             }
             bytes.truncate(scanned);
             at += scanned - before;
-            steps += scanned - before + block / Long.BYTES;
         }
         return at;
     }
@@ -406,10 +404,6 @@ public final class HeaderSection implements AutoCloseable {
     private int relative(int slot) {
         boolean isAbsolute = slot < 2 || slot % SLOTS == 3;
         return isAbsolute ? fields[slot] : fields[slot] - scanned;
-    }
-
-    public long steps() {
-        return steps;
     }
 
     /** {@return the bytes of the section; borrowed} */

@@ -322,10 +322,6 @@ public final class PartRules {
         return new Rejection(reason, section.offsetOf(index), "");
     }
 
-    public long steps() {
-        return disposition.steps();
-    }
-
     /** {@return name and file name of the part} */
     public PartNames names() {
         return names;

@@ -14,6 +14,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PushedForm;
+import dev.sluice.testkit.LinearWork;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -100,7 +101,6 @@ class PartHeadersTest {
                     .assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
             assertEquals(5 + 8192, run.failure.offset());
             assertTrue(run.fed <= 5 + 8192 + chunkSize, "fed: " + run.fed);
-            assertTrue(run.steps <= run.mostSteps(), "steps: " + run.steps);
         }
     }
 
@@ -156,11 +156,15 @@ class PartHeadersTest {
     void cve_2015_4024_foldedLinesAreJoinedInLinearTime() throws IOException {
         MultipartOptions large =
                 Run.options(limits -> limits.maxHeaderBytesPerPart(4 << 20).unlimitedHeaderBytes());
-        String folds = "--x\r\n" + Run.FIELD + "X: a" + "\r\n b".repeat(200_000) + "\r\n\r\n\r\n--x--";
+        String start = "--x\r\n" + Run.FIELD + "X: a";
+        String end = "\r\n\r\n\r\n--x--";
         for (int chunkSize : new int[] {1, 8192}) {
-            Run run = Run.of(folds, large, chunkSize).assertAccepted();
-            assertTrue(run.steps <= run.mostSteps(), "steps: " + run.steps);
+            LinearWork.require("folds", 20_000, count -> {
+                String body = start + "\r\n b".repeat(count) + end;
+                return () -> Run.of(body, large, chunkSize).assertAccepted();
+            });
         }
+        String folds = start + "\r\n b".repeat(200_000) + end;
         try (MultipartReader reader =
                 MultipartReader.create(new ByteArrayInputStream(Run.bytes(folds)), Boundary.of("x"), large)) {
             MultipartReader.Part part = reader.nextPart();

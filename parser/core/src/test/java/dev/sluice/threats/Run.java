@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
-import dev.sluice.DecoderProbe;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
@@ -24,7 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** A run of a decoder over a body, with its work, calls and memory. Text is ISO-8859-1. */
+/** A run of a decoder over a body, with its calls and memory. Text is ISO-8859-1. */
 final class Run {
     /** The header lines of a field called {@code a}, without the blank line. */
     static final String FIELD = "Content-Disposition: form-data; name=\"a\"\r\n";
@@ -52,9 +51,6 @@ final class Run {
 
     /** Bytes taken from the source. */
     long fed;
-
-    /** Units of work of the decoder. */
-    long steps;
 
     /** Calls of {@code next()}. */
     long calls;
@@ -88,7 +84,6 @@ final class Run {
         try (MultipartDecoder decoder = MultipartDecoder.create(
                 boundary, options.toBuilder().allocator(memory).build())) {
             run.feedAll(decoder, memory, body, chunkSize);
-            run.steps = DecoderProbe.steps(decoder);
             run.deviations = decoder.deviations();
             run.deviationCount = decoder.deviationCount();
         } catch (IOException e) {
@@ -158,11 +153,6 @@ final class Run {
         assertNotNull(failure, "not refused");
         assertEquals(reason, failure.reason(), failure.getMessage());
         return this;
-    }
-
-    /** The maximum work for any input: eight steps per byte, and a constant. */
-    long mostSteps() {
-        return 8 * fed + 1024;
     }
 
     static String field(String name, String value) {
