@@ -134,7 +134,7 @@ public final class PartHead {
     /** {@return the first parameter called {@code parameter} of the {@code Content-Type}, without quotes, or null} */
     public @Nullable String contentTypeParameter(String parameter) {
         String type = contentType();
-        return type == null ? null : TypeParameters.parameter(type, parameter);
+        return type == null ? null : TypeParameters.find(type, parameter);
     }
 
     /**

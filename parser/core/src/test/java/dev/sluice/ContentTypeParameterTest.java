@@ -83,12 +83,12 @@ class ContentTypeParameterTest {
                 "t/p; a; charset=\"x;y\" | x;y",
             })
     void parameter_isFoundAtEveryPosition(String contentType, String value) {
-        assertEquals(value, TypeParameters.parameter(contentType, "charset"));
+        assertEquals(value, TypeParameters.find(contentType, "charset"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"t/p", "t/p;", "t/p; charset", "t/p; xcharset=a", "t/p; a=\"; charset=b", "charset=a"})
     void parameter_missing_isNull(String contentType) {
-        assertNull(TypeParameters.parameter(contentType, "charset"));
+        assertNull(TypeParameters.find(contentType, "charset"));
     }
 }

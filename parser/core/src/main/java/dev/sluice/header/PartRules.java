@@ -248,7 +248,7 @@ public final class PartRules {
         if (isAmbiguous(type)) {
             require(Deviation.AMBIGUOUS_CHARSET, start, "the Content-Type of a part has more than one charset");
         }
-        String charset = names.hasFilename ? null : TypeParameters.parameter(type, CHARSET);
+        String charset = names.hasFilename ? null : TypeParameters.find(type, CHARSET);
         if (charset == null) {
             return;
         }
@@ -263,7 +263,9 @@ public final class PartRules {
     /** {@return whether some readers find another charset in {@code contentType} than the first {@code charset=}} */
     private static boolean isAmbiguous(String contentType) {
         int plain = 0;
-        for (String parameter : TypeParameters.parameters(contentType)) {
+        TypeParameters parameters = TypeParameters.of(contentType);
+        while (parameters.next()) {
+            String parameter = parameters.current();
             if (parameter.regionMatches(true, 0, CHARSET, 0, CHARSET.length())) {
                 String rest = parameter.substring(CHARSET.length());
                 if (rest.startsWith("*")

@@ -1,16 +1,34 @@
 package dev.sluice.header;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of the {@code Content-Type} of a part. Malformed parameters are ignored. */
+/**
+ * A cursor over the parameters of a {@code Content-Type}: the text after each semicolon outside of quotes. {@link ContentTypeParser}
+ * applies the strict grammar for the body to it.
+ *
+ * <p>{@link DispositionParser} does not use it. In a {@code Content-Disposition} a backslash is usually not an escape, and whether a quote
+ * ends a value depends on the preset, so that the parameters are known only after their values have been read.
+ */
 public final class TypeParameters {
-    private TypeParameters() {}
+    private final String text;
+
+    /** The start of the current parameter. */
+    int start;
+
+    /** The separator after the current parameter; the length of the text if there is none. */
+    int end;
+
+    /** @param separator the index of the separator before the first parameter; the length of the text if there is none */
+    TypeParameters(String text, int separator) {
+        this.text = text;
+        this.end = separator;
+    }
 
     /** {@return the value of the first parameter called {@code name}, without quotes, or null} */
-    public static @Nullable String parameter(String contentType, String name) {
-        for (String parameter : parameters(contentType)) {
+    public static @Nullable String find(String contentType, String name) {
+        TypeParameters parameters = of(contentType);
+        while (parameters.next()) {
+            String parameter = parameters.current();
             if (parameter.regionMatches(true, 0, name + "=", 0, name.length() + 1)) {
                 String value = parameter.substring(name.length() + 1);
                 boolean quoted = value.length() >= 2 && value.startsWith("\"") && value.endsWith("\"");
@@ -20,30 +38,35 @@ public final class TypeParameters {
         return null;
     }
 
-    /** {@return the text after each semicolon, without surrounding blanks} */
-    static List<String> parameters(String contentType) {
-        List<String> parameters = new ArrayList<>(2);
-        int end = contentType.indexOf(';');
-        while (end >= 0 && end < contentType.length()) {
-            int start = end + 1;
-            end = endOfParameter(contentType, start);
-            parameters.add(contentType.substring(start, end).strip());
-        }
-        return parameters;
+    /** {@return a cursor before the first parameter} */
+    static TypeParameters of(String contentType) {
+        int first = contentType.indexOf(';');
+        return new TypeParameters(contentType, first < 0 ? contentType.length() : first);
     }
 
-    private static int endOfParameter(String text, int from) {
+    /** {@return whether there is another parameter} If so, moves to it. */
+    boolean next() {
+        if (end == text.length()) {
+            return false;
+        }
+        start = end + 1;
         boolean quoted = false;
-        for (int i = from; i < text.length(); i++) {
-            char c = text.charAt(i);
+        for (end = start; end < text.length(); end++) {
+            char c = text.charAt(end);
             if (c == '"') {
                 quoted = !quoted;
             } else if (c == '\\' && quoted) {
-                i++;
+                end++;
             } else if (c == ';' && !quoted) {
-                return i;
+                return true;
             }
         }
-        return text.length();
+        end = text.length();
+        return true;
+    }
+
+    /** {@return the current parameter, without surrounding blanks} */
+    String current() {
+        return text.substring(start, end).strip();
     }
 }
