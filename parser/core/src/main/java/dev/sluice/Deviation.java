@@ -13,7 +13,10 @@ import dev.sluice.MultipartException.Reason;
  * or rejected with the {@link MultipartException.Reason} given here.
  */
 public enum Deviation {
-    /** A boundary with visible ASCII outside RFC 2046 {@code bchars}, quoted or not, such as {@code *****} (Android), or one that needs quotes. */
+    /**
+     * A boundary with visible ASCII characters outside of RFC 2046 {@code bchars}, quoted or not, such as {@code *****}
+     * (Android), or an unquoted boundary that needs quotes.
+     */
     BOUNDARY_CHARACTERS(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
@@ -37,8 +40,8 @@ public enum Deviation {
     /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes). Some readers do not accept such a delimiter. */
     TRANSPORT_PADDING(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * The boundary with its two dashes after a CR or LF alone, in the body of a part or the preamble. It is data, but a delimiter for
-     * some readers. After an LF it is a delimiter if {@link #BARE_LF} is accepted.
+     * The boundary with its two dashes after a bare CR or a bare LF, in the body of a part or in the preamble. It is
+     * data, but some readers take it for a delimiter. After an LF it is a delimiter if {@link #BARE_LF} is accepted.
      */
     LOOKALIKE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /** A line of a header section that begins like a delimiter. It is read as a header field. */
@@ -51,7 +54,10 @@ public enum Deviation {
     TEXT_AFTER_CLOSE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
     /** A preamble directly followed by the close-delimiter: the body has no part. */
     CLOSE_DELIMITER_AFTER_PREAMBLE(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
-    /** LF without CR as the line end after a delimiter. Before a delimiter it is data if it is not accepted. */
+    /**
+     * LF without CR as the line end before or after a delimiter. If this is not accepted, a boundary after such an LF
+     * is data.
+     */
     BARE_LF(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, REPORTED),
     /** LF without CR as a line end in a header section. */
     BARE_LF_IN_HEADER(Reason.MALFORMED_HEADER, REFUSED, REFUSED, REPORTED),
@@ -86,11 +92,14 @@ public enum Deviation {
     BYTE_ORDER_MARK(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Two backslashes in a quoted value, read as one. */
     ESCAPED_BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
-    /** Another backslash in a quoted value. Before a quote it is an escape, otherwise it is literal. */
+    /** A single backslash in a quoted value. Before a quote it is an escape; otherwise it is literal. */
     BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, ACCEPTED, ACCEPTED),
-    /** A name or file name in RFC 2047 encoded words. Literal unless {@link MultipartOptions#decodeEncodedWords()} is set. */
+    /**
+     * A name or file name in RFC 2047 encoded words. It is literal unless {@link MultipartOptions#decodeEncodedWords()}
+     * is set.
+     */
     ENCODED_WORD(Reason.MALFORMED_CONTENT_DISPOSITION, ACCEPTED, ACCEPTED, REPORTED),
-    /** No {@code name}, but a {@code name*} that can be decoded and is used instead. */
+    /** No {@code name}, but a {@code name*} that can be decoded. It is used instead. */
     EXTENDED_NAME(Reason.MISSING_NAME, REFUSED, REFUSED, REPORTED),
     /** Only {@code filename*} (RFC 8187), which RFC 7578 section 4.2 forbids. It is decoded. */
     EXTENDED_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
@@ -101,11 +110,14 @@ public enum Deviation {
      * MultipartOptions#preferExtendedFilename()} is set, or it is a lossy form of {@code filename*}.
      */
     CONFLICTING_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
-    /** A {@code filename*} that cannot be decoded next to another file name, or another extended parameter ({@code name*}). Ignored. */
+    /**
+     * A {@code filename*} that cannot be decoded next to another file name, a {@code name*} next to a {@code name}, or
+     * continuations of a name. It is ignored.
+     */
     UNUSABLE_EXTENDED_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /**
-     * RFC 2231 continuations ({@code filename*0=}). Ignored next to another file name, otherwise joined if {@link
-     * MultipartOptions#joinContinuations()} is set.
+     * RFC 2231 continuations ({@code filename*0=}). They are ignored next to another file name, and otherwise joined if
+     * {@link MultipartOptions#joinContinuations()} is set.
      */
     PARAMETER_CONTINUATION(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /**

@@ -22,23 +22,26 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="PushLoop.java" region="push"}
  *
- * <p>At the end of the input, call {@link #finish()}, run the same loop until {@link Event#END}, and call {@link #close()}.
+ * <p>At the end of the input, call {@link #finish()}, run the same loop until {@link Event#END}, and call {@link
+ * #close()}.
  *
  * <h2>Guarantees</h2>
  *
  * <ul>
  *   <li>Events, data, deviations, and the error with its offset do not depend on how the body is split into chunks.
  *   <li>File data is not copied. {@link #data()} is a slice of the chunk.
- *   <li>The decoder holds one chunk and one header section, both bounded. Its work is linear in the number of bytes fed.
- *   <li>Chunks are only read, between their reader and writer index. Every kind of buffer is accepted. Heap buffers and direct
- *       buffers of one component are searched fastest.
+ *   <li>The decoder holds one chunk and one header section, both bounded. Its work is linear in the number of bytes
+ *       fed.
+ *   <li>Chunks are only read, between their reader and writer index. Every kind of buffer is accepted. Heap buffers and
+ *       direct buffers of one component are searched fastest.
  * </ul>
  *
  * <p><b>Threads.</b> A decoder is used by one thread at a time. It may move to another thread if the hand-over is a
  * happens-before relation. It has no locks and never blocks.
  *
- * <p><b>Errors.</b> {@link #next()} delivers all that precedes the offending byte, and then throws a {@link MultipartException}. Every
- * later call throws the same instance. Incorrect use of the decoder is an {@link IllegalStateException}. Always call {@link #close()}.
+ * <p><b>Errors.</b> {@link #next()} delivers everything before the offending byte, and then throws a {@link
+ * MultipartException}. Every later call throws the same instance. Incorrect use of the decoder is an {@link
+ * IllegalStateException}. Always call {@link #close()}.
  *
  * <h2>Grammar</h2>
  *
@@ -73,26 +76,29 @@ import org.jspecify.annotations.Nullable;
  * EPILOGUE      a range     end of input               ENDED          END
  * </pre>
  *
- * <p>Everything else is an error at that byte ({@code FAILED}), with these exceptions, which depend on the {@link Preset}:
+ * <p>Everything else is an error at that byte ({@code FAILED}), with these exceptions, which depend on the {@link
+ * Preset}:
  *
  * <ul>
- *   <li>With {@link Deviation#FALSE_DELIMITER}, DELIMITER, PADDING, DELIMITER_CR and CLOSE_DASH return to BODY or PREAMBLE, and the text
- *       that resembled a delimiter is data.
+ *   <li>With {@link Deviation#FALSE_DELIMITER}, DELIMITER, PADDING, DELIMITER_CR and CLOSE_DASH return to BODY or
+ *       PREAMBLE, and the text that resembled a delimiter is data.
  *   <li>With {@link Deviation#TEXT_AFTER_CLOSE_DELIMITER}, CLOSED and CLOSED_CR continue with EPILOGUE.
  *   <li>With {@link Deviation#BARE_LF}, an LF is accepted in place of CRLF.
  * </ul>
  *
- * <p>A dash-boundary after a CR or LF alone is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}. The search
- * starts as if CRLF had been seen, because the first delimiter and the delimiter after an empty body need no CRLF of their own.
+ * <p>A dash-boundary after a CR or LF alone is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}.
+ * The search starts as if CRLF had been seen, because the first delimiter and the delimiter after an empty body need no
+ * CRLF of their own.
  *
- * <p>PART is a state of its own because one delimiter can produce two events: PART_END, and an error or PART_BEGIN after it.
+ * <p>PART is a separate state because one delimiter can produce two events: PART_END, and an error or PART_BEGIN after
+ * it.
  *
  * <h2>State between calls</h2>
  *
- * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except the header section
- * and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the delimiter, and text that turns out to
- * be data is delivered from there. The fields between the comments below are all that influences the next call, so that tests can
- * compare the state after different splits.
+ * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except
+ * the header section and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the
+ * delimiter, and text that turns out to be data is delivered from there. Only the fields between the comments below
+ * influence the next call, so that tests can compare the state after different splits.
  */
 public final class MultipartDecoder implements AutoCloseable {
     /** The result of {@link #next()}. */
@@ -105,7 +111,7 @@ public final class MultipartDecoder implements AutoCloseable {
         DATA,
         /** The part is complete: the delimiter after it has been read. */
         PART_END,
-        /** The body is complete. Follows {@link #finish()} only. */
+        /** The body is complete. This event occurs only after {@link #finish()}. */
         END
     }
 
@@ -183,7 +189,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     // ---- the current event
 
-    /** Text of a delimiter that turned out to be data; null if the data is in the chunk. */
+    /** The text of a delimiter that turned out to be data; null if the data is in the chunk. */
     private @Nullable ByteBuf delimiterText;
 
     private @Nullable ByteBuf data;
@@ -222,7 +228,7 @@ public final class MultipartDecoder implements AutoCloseable {
      * #create(Boundary, MultipartOptions)}.
      *
      * @param contentType the {@code Content-Type} of the body, or null if it has none
-     * @param options what is accepted
+     * @param options the preset and the limits
      * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
      *     acceptable
      */
@@ -240,7 +246,7 @@ public final class MultipartDecoder implements AutoCloseable {
      * {@return a decoder for one body; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
      *
      * @param boundary from the Content-Type of the body
-     * @param options what is accepted
+     * @param options the preset and the limits
      */
     public static MultipartDecoder create(Boundary boundary, MultipartOptions options) {
         return new MultipartDecoder(
@@ -760,7 +766,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return offset + index - chunk.start();
     }
 
-    /** Makes the exception of a rejection, and releases everything. */
+    /** Creates the exception for a rejection, and releases everything. */
     private MultipartException fail(Rejection rejection) {
         Reason reason = rejection.reason;
         long at = rejection.offset;
@@ -863,7 +869,8 @@ public final class MultipartDecoder implements AutoCloseable {
     /**
      * {@return the head of the current part, created by the first call; it may be kept longer than the part}
      *
-     * @throws IllegalStateException before the first {@link Event#PART_BEGIN}, and after {@link Event#PART_END} has been left
+     * @throws IllegalStateException before the first {@link Event#PART_BEGIN}, and after the call of {@link #next()}
+     *     that follows {@link Event#PART_END}
      */
     public PartHead head() {
         checkHeaders();
@@ -876,8 +883,8 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the bytes of the header section with its blank line: <em>borrowed</em> until {@link #next()} leaves the part; retain
-     * it to keep it longer}
+     * {@return the bytes of the header section with its blank line: <em>borrowed</em> until the call of {@link #next()}
+     * after {@link Event#PART_END}; retain it to keep it longer}
      *
      * @throws IllegalStateException as {@link #head()}
      */

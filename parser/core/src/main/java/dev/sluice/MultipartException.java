@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultipartException extends IOException {
     private static final long serialVersionUID = 2L;
-    private static final int MOST_OF_NAME = 64;
-    private static final int MOST_SEEN = 16;
+    private static final int MAX_SHOWN_NAME = 64;
+    private static final int MAX_SHOWN_INPUT = 16;
 
     /** The causes that a server distinguishes. */
     public enum Kind {
@@ -72,7 +72,7 @@ public final class MultipartException extends IOException {
         MISSING_NAME("the Content-Disposition has no name"),
         DUPLICATE_PARAMETER("the Content-Disposition has a parameter twice"),
         UNSUPPORTED_TRANSFER_ENCODING("the Content-Transfer-Encoding is not 7bit, 8bit or binary"),
-        /** The body of a part is malformed in its transfer encoding, and is to be decoded (RFC 2045 section 6.8). */
+        /** The body of a part is malformed in a transfer encoding that the options decode (RFC 2045 section 6.8). */
         MALFORMED_TRANSFER_ENCODING("a part is malformed in its Content-Transfer-Encoding"),
         TOO_MANY_PARTS(Setting.MAX_PARTS, "the count of parts"),
         TOO_MANY_FILES(Setting.MAX_FILES, "the count of parts with a file name"),
@@ -98,9 +98,9 @@ public final class MultipartException extends IOException {
                 Kind.OVERLOADED,
                 Setting.MAX_SPOOL_FILES,
                 "the count of files of all uploads on disk exceeds the limit of #"),
-        /** The disk has only the space left that a {@link dev.sluice.form.SpoolDirectory} keeps free. */
+        /** The disk has no more space than the {@link dev.sluice.form.SpoolDirectory} keeps free. */
         DISK_FULL(Kind.OVERLOADED, Setting.KEEP_FREE_BYTES, "the upload would leave less than # bytes free on disk"),
-        /** The application rejected a part and with it the form. The status is chosen by the application. */
+        /** The application rejected a part, and with it the form. The application chose the status. */
         PART_REFUSED(Kind.REFUSED, null, "the application refuses the part"),
         /** The form is complete, but lacks a field or file that the application requires. */
         MISSING_FIELD(Kind.REFUSED, null, "a required field is missing"),
@@ -230,7 +230,7 @@ public final class MultipartException extends IOException {
         return offset;
     }
 
-    /** {@return a builder with all values of this exception and its stack trace, to add more details} */
+    /** {@return a builder with all values of this exception and its stack trace, for adding details} */
     public Builder toBuilder() {
         Builder builder = new Builder(reason)
                 .saying(sentence)
@@ -247,7 +247,7 @@ public final class MultipartException extends IOException {
 
     /** {@return the name of a part for a message: shortened, with invisible characters escaped} */
     static String shown(String text) {
-        return shown(text, MOST_OF_NAME);
+        return shown(text, MAX_SHOWN_NAME);
     }
 
     /** {@return {@code text} for a message: invisible characters are escaped, and the result has at most {@code most} characters} */
@@ -290,7 +290,10 @@ public final class MultipartException extends IOException {
             this.setting = reason.setting();
         }
 
-        /** {@return this builder, with a message that has {@code #} in place of the limit, and must not contain input} */
+        /**
+         * {@return this builder, with another message, in which {@code #} is replaced by the limit} It must not contain
+         * client input.
+         */
         public Builder saying(String value) {
             this.sentence = value;
             return this;
@@ -307,7 +310,7 @@ public final class MultipartException extends IOException {
             return this;
         }
 
-        /** {@return this builder, with the limit that was exceeded, which is not the setting of the reason} */
+        /** {@return this builder, with the limit that was exceeded, if it is not the setting of the reason} */
         public Builder ownLimit(long value) {
             this.setting = null;
             return limit(value);
@@ -315,7 +318,7 @@ public final class MultipartException extends IOException {
 
         /** {@return this builder, with the offending input, which is escaped and shortened; null for none} */
         public Builder seen(@Nullable String value) {
-            this.seen = value == null ? null : shown(value, MOST_SEEN);
+            this.seen = value == null ? null : shown(value, MAX_SHOWN_INPUT);
             return this;
         }
 
@@ -358,7 +361,7 @@ public final class MultipartException extends IOException {
             if (fieldName != null) {
                 where.append(partIndex < 0 ? "field" : "")
                         .append(" \"")
-                        .append(shown(fieldName, MOST_OF_NAME))
+                        .append(shown(fieldName, MAX_SHOWN_NAME))
                         .append('"');
             }
             if (offset >= 0) {

@@ -40,14 +40,18 @@ public final class MultipartReader implements AutoCloseable {
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
     private interface Source {
-        /** {@return less than 0 at the end} Appends some bytes to the chunk. */
+        /**
+         * Appends some bytes to the chunk.
+         *
+         * @return a negative number at the end
+         */
         int read(ByteBuf chunk) throws IOException;
     }
 
     private final MultipartOptions options;
     private final MultipartDecoder decoder;
     private final Source source;
-    /** Whether chunks are outside of the heap, which is faster for channels. Streams read into arrays. */
+    /** Whether chunks are outside of the heap. This is faster for channels, but streams read into arrays. */
     private final boolean direct;
 
     private @Nullable ByteBuf chunk;
@@ -73,7 +77,7 @@ public final class MultipartReader implements AutoCloseable {
      *
      * @param in the body; read to its end, not closed
      * @param contentType the {@code Content-Type} of the body, or null if it has none
-     * @param options what is accepted
+     * @param options the preset and the limits
      * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
      *     acceptable
      */
@@ -93,7 +97,7 @@ public final class MultipartReader implements AutoCloseable {
      * @param in the body; read to its end, not closed
      * @param boundary from the {@code Content-Type} of the body: {@link Boundary#formData} for forms, {@link
      *     Boundary#anyMultipart} for other types
-     * @param options what is accepted
+     * @param options the preset and the limits
      */
     public static MultipartReader create(InputStream in, Boundary boundary, MultipartOptions options) {
         Objects.requireNonNull(in, "in");
@@ -112,7 +116,7 @@ public final class MultipartReader implements AutoCloseable {
      *     end, not closed
      * @param boundary from the {@code Content-Type} of the body: {@link Boundary#formData} for forms, {@link
      *     Boundary#anyMultipart} for other types
-     * @param options what is accepted
+     * @param options the preset and the limits
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
         Objects.requireNonNull(in, "in");
@@ -133,7 +137,7 @@ public final class MultipartReader implements AutoCloseable {
      *
      * @return the part, or null at the end of the body
      * @throws MultipartException if the body is not acceptable
-     * @throws IOException of the source, unchanged
+     * @throws IOException the exception of the source, unchanged
      * @throws IllegalStateException after {@link #close()}
      */
     public @Nullable Part nextPart() throws IOException {
@@ -150,7 +154,7 @@ public final class MultipartReader implements AutoCloseable {
         return null;
     }
 
-    /** {@return the next event that is not a request for input} */
+    /** {@return the next event other than {@link Event#NEED_INPUT}} */
     private Event advance() throws IOException {
         for (; ; ) {
             Event event = decoder.next();
@@ -312,7 +316,7 @@ public final class MultipartReader implements AutoCloseable {
          *
          * @throws MultipartException if the body has more than {@link MultipartOptions#maxFieldBytes()} bytes; the next part can still be
          *     read
-         * @throws IOException of the source, unchanged
+         * @throws IOException the exception of the source, unchanged
          * @throws IllegalStateException if the body has been read before, even partly
          */
         public String text() throws IOException {
@@ -358,7 +362,7 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * Writes the body to a stream. The content is the same as of {@link #inputStream()}.
+         * Writes the body to a stream, as {@link #inputStream()} returns it.
          *
          * @return the number of bytes written
          * @throws IllegalStateException if the body has been read before, even partly
@@ -370,8 +374,8 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * Writes the body to a channel, without a copy if no transfer encoding is decoded. The content is the same as of {@link
-         * #inputStream()}.
+         * Writes the body to a channel, as {@link #inputStream()} returns it. Nothing is copied if no transfer encoding
+         * is decoded.
          *
          * @param out a channel in blocking mode
          * @return the number of bytes written
@@ -396,7 +400,7 @@ public final class MultipartReader implements AutoCloseable {
          * method cannot be combined with the other methods that read the body.
          *
          * @throws MultipartException if the body is not acceptable
-         * @throws IOException of the source, unchanged
+         * @throws IOException the exception of the source, unchanged
          * @throws IllegalStateException after the next call of {@link MultipartReader#nextPart()}, or if the body has been read in another
          *     way
          */
@@ -442,11 +446,11 @@ public final class MultipartReader implements AutoCloseable {
             return data;
         }
 
-        /** The body as a stream, without its transfer encoding. */
+        /** The body as a stream, after transfer decoding. */
         private final class BodyStream extends InputStream {
             private final @Nullable TransferDecoder transfer;
 
-            /** Decoded bytes that have not been read. */
+            /** Decoded bytes that have not been read yet. */
             private final ByteBuf decoded;
 
             private boolean decodedEnd;

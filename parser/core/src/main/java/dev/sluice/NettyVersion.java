@@ -5,9 +5,9 @@ import io.netty.util.ReferenceCounted;
 import java.lang.module.ModuleDescriptor.Version;
 import org.jspecify.annotations.Nullable;
 
-/** A check that Netty is present and recent enough, so that the error names Netty and its version. */
+/** A check that Netty is present and recent enough, so that the error message names Netty and its version. */
 final class NettyVersion {
-    private static final Version LEAST = Version.parse("4.1.118");
+    private static final Version MINIMUM = Version.parse("4.1.118");
     private static final @Nullable String PROBLEM = problem();
 
     private NettyVersion() {}
@@ -16,7 +16,7 @@ final class NettyVersion {
     static void require() {
         if (PROBLEM != null) {
             throw new IllegalStateException(
-                    "Sluice needs netty-buffer and netty-common, " + LEAST + " or newer; " + PROBLEM);
+                    "Sluice needs netty-buffer and netty-common, " + MINIMUM + " or newer; " + PROBLEM);
         }
     }
 
@@ -34,6 +34,6 @@ final class NettyVersion {
         String title = netty.getImplementationTitle();
         String version = netty.getImplementationVersion();
         boolean isKnown = title != null && title.startsWith("Netty/") && version != null;
-        return isKnown && Version.parse(version).compareTo(LEAST) < 0 ? title + " is " + version : null;
+        return isKnown && Version.parse(version).compareTo(MINIMUM) < 0 ? title + " is " + version : null;
     }
 }

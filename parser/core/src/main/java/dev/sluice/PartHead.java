@@ -105,14 +105,17 @@ public final class PartHead {
         return filename == null ? null : SafeFilename.of(filename);
     }
 
-    /** {@return the value of the {@code filename} parameter, even if {@link #filename()} is another; null if there is none} */
+    /**
+     * {@return the value of the {@code filename} parameter, even if {@link #filename()} returns another value; null if
+     * there is none}
+     */
     public @Nullable String plainFilename() {
         return plainFilename;
     }
 
     /**
-     * {@return the value of the {@code filename*} parameter (RFC 8187), even if {@link #filename()} is another; null if there is none or
-     * it cannot be decoded}
+     * {@return the value of the {@code filename*} parameter (RFC 8187), even if {@link #filename()} returns another
+     * value; null if there is none or it cannot be decoded}
      */
     public @Nullable String extendedFilename() {
         return extendedFilename;
@@ -138,8 +141,8 @@ public final class PartHead {
     }
 
     /**
-     * {@return the charset of the {@code Content-Type} (RFC 7578 section 4.5); null if there is none or the platform does not support
-     * it. Call {@link #contentTypeParameter} to distinguish them}
+     * {@return the charset of the {@code Content-Type} (RFC 7578 section 4.5); null if there is none or the platform
+     * does not support it. Call {@link #contentTypeParameter} to distinguish these cases}
      */
     public @Nullable Charset charset() {
         String named = contentTypeParameter("charset");
@@ -194,7 +197,7 @@ public final class PartHead {
         return MultipartException.because(reason).part(index, name).at(offset);
     }
 
-    /** {@return index and offset, but no names, because they come from the client and may be logged} */
+    /** {@return the index and the offset, but no names, because client input does not belong in logs} */
     @Override
     public String toString() {
         return "PartHead[index=" + index + ", offset=" + offset + "]";

@@ -11,9 +11,9 @@ import dev.sluice.buffer.Text;
  * type    = token character *( %x20-7E except DQUOTE and "\" ), not ending with SP, nor starting as "multipart/" does
  * </pre>
  *
- * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory, and the form is
- * chosen so that every preset accepts it without a deviation. {@link HeaderSection}, {@link PartRules} and {@link DispositionParser} read
- * all other sections, and have the same result for these.
+ * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory.
+ * Every preset accepts this form without a deviation. {@link HeaderSection}, {@link PartRules} and {@link
+ * DispositionParser} read all other sections, and would produce the same result for a section of this form.
  */
 final class CommonHeaders {
     private static final Keyword NAME = new Keyword("Content-Disposition: form-data; name=\"");
@@ -23,12 +23,12 @@ final class CommonHeaders {
 
     int nameStart;
     int nameEnd;
-    /** -1 if the section has none. */
+    /** -1 if the section has no file name. */
     int filenameStart;
 
     int filenameEnd;
     int dispositionEnd;
-    /** -1 if the section has none. */
+    /** -1 if the section has no {@code Content-Type}. */
     int typeStart;
 
     int typeEnd;

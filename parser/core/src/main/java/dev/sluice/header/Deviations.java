@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The accepted deviations of one body that the preset reports. Each kind is reported once per part. The number of deviations is not
- * limited, the list is.
+ * The accepted deviations of one body that the preset reports. Each kind is reported once per part. The list is
+ * limited, but the number of deviations is not.
  */
 public final class Deviations {
     private static final int MAX_REPORTED = 100;

@@ -20,20 +20,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A parser of {@code Content-Disposition} values. It reads each byte once, from left to right, and creates no strings for the known
- * parameters.
+ * A parser of {@code Content-Disposition} values. It reads each byte once, from left to right, and creates no strings
+ * for the known parameters.
  *
  * <pre>
  * value     = type *( OWS ";" OWS [ parameter ] )
  * parameter = token [ "=" ( run / quoted ) ]
- * run       = 1*( any byte but controls, SP, TAB, DQUOTE and ";" )
+ * run       = 1*( any byte except controls, SP, TAB, DQUOTE and ";" )
  * quoted    = DQUOTE *( "\" DQUOTE / "\" "\" / any byte but DQUOTE ) DQUOTE
  * </pre>
  *
- * <p>This is the grammar of RFC 6266 section 4.1, but a backslash is an escape only before {@code "} and {@code \}, because browsers
- * send it unescaped elsewhere. If {@link Deviation#DISPOSITION_SYNTAX} is accepted, blanks may surround {@code =} and a run may contain
- * blanks. A quoted value then ends at the first quote that is followed by {@code ;} or the end. If there is no such quote, it ends at the
- * last escaped quote of this kind, and the backslash before it is data.
+ * <p>This is the grammar of RFC 6266 section 4.1, but a backslash is an escape only before {@code "} and {@code \},
+ * because browsers send it unescaped elsewhere. If {@link Deviation#DISPOSITION_SYNTAX} is accepted, blanks may
+ * surround {@code =} and a run may contain blanks. A quoted value then ends at the first quote that is followed by
+ * {@code ;} or the end. If there is no such quote, it ends at the last escaped quote of this kind, and the backslash
+ * before it is data.
  *
  * <p>One instance is used for all parts. Positions are indices in the array that was parsed last.
  */
@@ -111,7 +112,7 @@ final class DispositionParser {
         end = to;
         continuations = null;
         if (!unknown.isEmpty()) {
-            unknown = new HashSet<>(0); // clear() takes as long as the largest header section needed
+            unknown = new HashSet<>(0); // clear() takes time in proportion to the largest set so far
         }
         found.clear();
         foundKinds = 0;
@@ -140,7 +141,10 @@ final class DispositionParser {
         }
     }
 
-    /** Sets the parameters from the positions in a section of the common form. The result is the same as of {@link #parse}. */
+    /**
+     * Sets the parameters from the positions in a section of the common form. {@link #parse} would produce the same
+     * result.
+     */
     void set(byte[] array, CommonHeaders common) {
         bytes = array;
         name.set(common.nameStart, common.nameStart, common.nameEnd, false);

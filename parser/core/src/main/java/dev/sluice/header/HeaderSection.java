@@ -226,7 +226,7 @@ public final class HeaderSection implements AutoCloseable {
         return deviations.accept(kind, part, offset + at);
     }
 
-    /** {@return the index at which to continue: {@code end}, or the second byte of the line if the line is to be read as a field} */
+    /** {@return the index at which to continue: {@code end}, or the second byte of the line if the line is a field} */
     private int dashes(byte[] array, int base, int from, int end) throws Rejection {
         int at = from;
         int whole = lineStart + 2 + boundary.length();

@@ -142,7 +142,7 @@ public final class PartNames {
         return same;
     }
 
-    /** {@return the name as far as it was read before an error; null if it was not read} */
+    /** {@return the name if it was read before an error; null otherwise} */
     public @Nullable String knownName() {
         return otherName != null || !disposition.name.isPresent() ? otherName : plainName();
     }

@@ -6,8 +6,8 @@ import dev.sluice.MultipartException.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An internal exception: the body is rejected. {@link MultipartDecoder#next()} converts it to a {@link MultipartException} with the part
- * and the setting. It has no stack trace because it never leaves the decoder.
+ * An internal exception that rejects the body. {@link MultipartDecoder#next()} converts it to a {@link
+ * MultipartException} with the part and the setting. It has no stack trace because it never leaves the decoder.
  */
 public final class Rejection extends Exception {
     private static final long serialVersionUID = 1L;

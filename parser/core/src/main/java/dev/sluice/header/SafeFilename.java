@@ -8,7 +8,10 @@ import java.util.Set;
 public final class SafeFilename {
     private static final int MAX_BYTES = 255;
 
-    /** Device names of Windows, reserved in any case and with any extension. COM and LPT with a digit are reserved too. */
+    /**
+     * Device names of Windows, reserved in upper and lower case and with any extension. COM and LPT with a digit are
+     * reserved too.
+     */
     private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul", "conin$", "conout$");
 
     private static final String DIGITS = "0123456789\u00B9\u00B2\u00B3";
@@ -38,7 +41,7 @@ public final class SafeFilename {
             return "";
         }
         String shortened = shorten(trimmed);
-        return isDevice(shortened) ? shorten("_" + shortened) : shortened; // shortening may produce one
+        return isDevice(shortened) ? shorten("_" + shortened) : shortened; // shortening may produce a device name
     }
 
     private static boolean isDevice(String name) {
@@ -91,7 +94,7 @@ public final class SafeFilename {
         return name.substring(from, to);
     }
 
-    /** Shortens the stem, but not the extension, and never within a character. */
+    /** Shortens the stem, but not an extension of up to 32 bytes, and never splits a character. */
     private static String shorten(String name) {
         if (size(name) <= MAX_BYTES) {
             return name;
@@ -100,7 +103,7 @@ public final class SafeFilename {
         String extension = size(tail) <= 32 ? tail : "";
         int room = MAX_BYTES - size(extension);
         int end = 0;
-        for (; ; ) { // ends, because the name is longer
+        for (; ; ) { // terminates, because the name is too long
             int c = name.codePointAt(end);
             room -= size(Character.toString(c));
             if (room < 0) {

@@ -6,8 +6,9 @@ import java.util.Arrays;
 import java.util.function.Function;
 
 /**
- * A decoder for base64 (RFC 2045 section 6.8). It skips bytes outside of the alphabet, as the RFC requires. The padding may be missing,
- * but not half of it. A last group of one character, and characters after the padding, are errors, because data would be lost.
+ * A decoder for base64 (RFC 2045 section 6.8). It skips bytes outside of the alphabet, as the RFC requires. The padding
+ * may be missing, but not incomplete. A last group of one character is an error, and so are characters after the
+ * padding, because data would be lost.
  */
 final class Base64Decoder implements TransferDecoder {
     private static final byte[] VALUES = values();

@@ -5,7 +5,10 @@ import java.io.IOException;
 
 /** An incremental decoder for the transfer encoding of one part. Not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
-    /** {@return the maximum number of bytes decoded from {@code encoded} bytes or at the end} */
+    /**
+     * {@return the maximum number of bytes that {@link #decode} writes for {@code encoded} bytes, or {@link #end} for 0
+     * bytes}
+     */
     static int maxDecoded(int encoded) {
         return encoded + 3;
     }
@@ -20,7 +23,7 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
     int decode(ByteBuf encoded, byte[] to) throws IOException;
 
     /**
-     * Writes the last bytes, at the end of the part.
+     * Ends the content and writes its last bytes.
      *
      * @return the number of bytes written, from index 0
      * @throws IOException if bytes are missing

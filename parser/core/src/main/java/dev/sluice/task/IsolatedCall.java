@@ -1,6 +1,6 @@
 package dev.sluice.task;
 
-/** A call whose exceptions must not affect the caller, for example of a callback of the application. */
+/** A call whose exceptions must not affect the caller, for example a call of an application's callback. */
 public final class IsolatedCall {
     private IsolatedCall() {}
 

@@ -6,20 +6,20 @@ import java.util.function.BooleanSupplier;
 /**
  * A task that any thread may trigger and that one thread at a time runs.
  *
- * <p>The caller that triggers an idle task must run it, on its own thread or on another one. A task that is triggered while it runs
- * is run again by the same thread, once for all triggers of the meantime. No trigger is lost and no thread waits. Each run sees what
- * its triggers and the runs before it wrote.
+ * <p>The caller that triggers an idle task must run it, on its own thread or on another one. A task that is triggered
+ * while it runs is run again by the same thread, once for all triggers in the meantime. No trigger is lost and no
+ * thread waits. Each run sees what its triggers and the runs before it wrote.
  *
- * <p>A task that has much to do may stop early to give other tasks a turn on the thread. It then returns true, and so
- * does {@link #run}, if this was the last run. The caller triggers the task again later.
+ * <p>A task with a lot of work may stop early, so that other tasks get a turn on the thread. It then returns true, and
+ * so does {@link #run} if this was the last run. The caller triggers the task again later.
  */
 public final class SerialTask {
     private final BooleanSupplier task;
 
-    /** Triggers that are not served yet; the task is idle at 0. */
+    /** The number of triggers that have not been served; 0 while the task is idle. */
     private final AtomicInteger triggers = new AtomicInteger();
 
-    /** @param task returns whether it stopped early; must not throw, or it never runs again */
+    /** @param task returns whether it stopped early. It must not throw, because it would then never run again */
     public SerialTask(BooleanSupplier task) {
         this.task = task;
     }

@@ -18,7 +18,11 @@ public final class ChannelOutput {
         }
     }
 
-    /** {@return the number of remaining bytes, all of which are written} */
+    /**
+     * Writes all remaining bytes.
+     *
+     * @return the number of bytes written
+     */
     public static int writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
         int count = bytes.remaining();
         while (bytes.hasRemaining()) {

@@ -193,7 +193,7 @@ class SinksTest extends SpooledTest {
             assertEquals("new", Files.readString(target));
             if (replaces) {
                 assertEquals(
-                        "the file that was replaced cannot be brought back: " + target,
+                        "the replaced file cannot be restored: " + target,
                         assertThrows(IOException.class, sink::retract).getMessage());
             } else {
                 sink.retract();

@@ -319,7 +319,7 @@ class SpoolDirectoryTest {
     void open_directoryCannotBeCreated_failsAndLeavesNothingOpen() throws IOException {
         Path file = Files.writeString(root.resolve("file"), "");
         assertEquals(
-                "the spool directory " + file + " cannot be made: not a directory",
+                "the spool directory " + file + " cannot be created: not a directory",
                 assertThrows(IOException.class, () -> SpoolDirectory.open(file)).getMessage());
         assertThrows(IOException.class, () -> SpoolDirectory.open(file.resolve("below")));
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());

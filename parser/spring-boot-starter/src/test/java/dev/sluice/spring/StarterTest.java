@@ -770,7 +770,7 @@ class StarterTest {
                 .map(Throwable::toString)
                 .collect(Collectors.joining());
         String expected = "(check spring.servlet.multipart.location or sluice.directory): the spool directory " + file
-                + " cannot be made: not a directory";
+                + " cannot be created: not a directory";
         assertTrue(all.contains(expected), all);
     }
 

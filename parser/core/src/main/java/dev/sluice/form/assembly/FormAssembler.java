@@ -26,17 +26,21 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Assembles a form: decodes chunks, sends each part to its {@link PartDestination}, enforces the limits, and builds the {@link
- * AssembledForm}.
+ * The assembler of one form. It decodes chunks, sends each part to its {@link PartDestination}, enforces the limits,
+ * and builds the {@link AssembledForm}.
  *
- * <p>Never waits. If a sink is not ready, {@link #pump} and {@link #finish} return its readiness, and are called again later. After
- * an exception the caller calls {@link #fail}, which releases everything. Confined to one thread at a time.
+ * <p>It never blocks. If a sink is not ready, {@link #pump} and {@link #finish} return its readiness, and the caller
+ * calls them again later. After an exception, the caller must call {@link #fail}, which releases everything. Used by
+ * one thread at a time.
  */
 public final class FormAssembler {
-    /** The memory charged for a part in addition to its header section, names and content. */
+    /** The number of bytes charged for a part in addition to its header section, names and content. */
     public static final int PART_OVERHEAD = 512;
 
-    /** Content smaller than a disk block is not worth a file. */
+    /**
+     * The minimum size of content that is moved to a file. Smaller content would take more space on disk than in
+     * memory.
+     */
     private static final int MIN_BYTES_TO_MOVE = Spool.BLOCK;
 
     private final FormContext context;
@@ -63,7 +67,7 @@ public final class FormAssembler {
     private boolean over;
     private long overhead;
 
-    /** @param expected the announced size of the body, or -1; only for the progress */
+    /** @param expected the announced size of the body in bytes, or -1; used only to report progress */
     public FormAssembler(Boundary boundary, FormContext context, long expected) throws IOException {
         this.context = context;
         FormOptions options = context.options();
@@ -82,23 +86,33 @@ public final class FormAssembler {
         try {
             memory.reserveForProcess(headerReserve());
         } catch (MultipartException e) {
-            fail(e, false); // rejected, and reported to the metrics
+            fail(e, false); // also reports the rejection to the metrics
             throw e;
         }
     }
 
-    /** {@return the most memory that one header section takes; without a limit per part, the limit of the form applies} */
+    /**
+     * {@return the maximum size of one header section: the limit per part, or the limit of the form if that is lower}
+     */
     private long headerReserve() {
         return Math.min(limits.maxHeaderBytesPerPart(), limits.maxHeaderBytes());
     }
 
-    /** @param chunk the next bytes of the body, <em>transferred</em>, after {@link #pump()} has read all earlier ones */
+    /**
+     * Passes the next bytes of the body to the decoder. {@link #pump()} must have read all earlier bytes.
+     *
+     * @param chunk <em>transferred</em>
+     */
     public void feed(ByteBuf chunk) {
         reporter.bodyReceived(chunk.readableBytes());
         decoder.feed(chunk);
     }
 
-    /** Decodes the chunk. {@return {@link Readiness#READY} at its end, or the sink to wait for before this is called again} */
+    /**
+     * Decodes the chunk.
+     *
+     * @return {@link Readiness#READY} at the end of the chunk, or a readiness to wait for before the next call
+     */
     public Readiness pump() throws IOException {
         for (; ; ) {
             Readiness sink = Readiness.READY;
@@ -180,7 +194,11 @@ public final class FormAssembler {
         return Objects.requireNonNull(destination, "a part has begun");
     }
 
-    /** Moves the largest part to a file, unless moving all parts would not release {@code missing} bytes. {@return whether it did} */
+    /**
+     * Moves the largest part to a file, unless moving all parts would not release {@code missing} bytes.
+     *
+     * @return whether a part was moved
+     */
     private boolean moveLargestToFile(long missing) throws IOException {
         if (!memory.hasRoomForFile()) {
             return false;
@@ -248,7 +266,7 @@ public final class FormAssembler {
         PartDestination ended = current();
         Readiness ready = ended.end();
         if (ready != Readiness.READY) {
-            return ready; // even if it is ready by now: more steps of the end may follow
+            return ready; // even if it is ready by now: end() may have more steps
         }
         partEnds = false;
         StoredContent content = ended.takeContent();
@@ -281,8 +299,9 @@ public final class FormAssembler {
     // ---- ends
 
     /**
-     * Publishes the sinks in order, after the last byte. {@return {@link Readiness#READY} if the {@link #form} is complete, or
-     * the sink to wait for before this is called again}
+     * Publishes the sinks in order, after the last byte.
+     *
+     * @return {@link Readiness#READY} if the {@link #form} is complete, or a readiness to wait for before the next call
      */
     public Readiness finish() throws IOException {
         if (!finished) {
@@ -311,7 +330,7 @@ public final class FormAssembler {
         return new AssembledForm(parts, rules, skipped, reporter.deviations(), decoder.offset(), memory);
     }
 
-    /** Releases everything except the {@link #form}, which from now on belongs to the caller. */
+    /** Releases everything except the {@link #form}, which is <em>transferred</em> to the caller. */
     public void handOver() {
         over = true;
         decoder.close();
@@ -321,7 +340,9 @@ public final class FormAssembler {
         reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
     }
 
-    /** {@return {@code failure} with the current part, which exceptions of sinks and of the memory do not name} */
+    /**
+     * {@return {@code failure} with the current part added, which exceptions of sinks and of the memory do not name}
+     */
     public Throwable located(Throwable failure) {
         if (destination == null || !(failure instanceof MultipartException known) || known.partIndex() >= 0) {
             return failure;
@@ -343,7 +364,7 @@ public final class FormAssembler {
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
             PartSink maybe = sinks.get(published);
-            undo(maybe::close, reason); // after this it does not become visible any more
+            undo(maybe::close, reason); // a closed sink does not become visible later
             if (last.isReady()) {
                 undo(maybe::retract, reason);
             }

@@ -9,10 +9,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of a form with the callbacks and resources for which they have no accessor.
+ * The options of a form, together with callbacks and resources for which the options have no accessor.
  *
  * @param progressNanos the minimum time between two calls of {@code progress}
- * @param clock as {@link System#nanoTime()}
+ * @param clock a clock like {@link System#nanoTime()}
  */
 public record FormContext(
         FormOptions options,

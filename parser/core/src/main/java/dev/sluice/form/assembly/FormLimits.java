@@ -5,7 +5,10 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 
-/** The counts of one form that have limits. They include the parts of nested bodies, whose decoders count on their own. */
+/**
+ * The limited counts of one form, including the parts of nested bodies. The decoder of a nested body counts only its
+ * own parts.
+ */
 final class FormLimits {
     private final MultipartOptions options;
     private long parts;
@@ -36,7 +39,10 @@ final class FormLimits {
         }
     }
 
-    /** {@return the options for the body of {@code outer}, a part that was not counted: the limits that remain} */
+    /**
+     * {@return options with the limits that remain for the nested body of {@code outer}, a part that has not been
+     * counted}
+     */
     MultipartOptions remaining(PartHead outer) {
         return options.toBuilder()
                 .unlimitedBodyBytes()

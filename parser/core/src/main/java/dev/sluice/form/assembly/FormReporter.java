@@ -42,7 +42,7 @@ public final class FormReporter {
     /**
      * Reports the start of a form.
      *
-     * @param expectedBytes the announced size of the body, or -1; only for the progress
+     * @param expectedBytes the announced size of the body in bytes, or -1; used only to report progress
      */
     FormReporter(FormContext context, FormMemory memory, MultipartDecoder decoder, long expectedBytes) {
         this.context = context;
@@ -135,7 +135,7 @@ public final class FormReporter {
                         context.now() - started)));
     }
 
-    /** Reports the start and the end of a form that was rejected by the head of its request. */
+    /** Reports the start and the end of a form that was rejected because of its request headers. */
     public static void reportRejected(
             @Nullable FormMetrics metrics, @Nullable Reason reason, FormSummary.Outcome outcome) {
         FormSummary summary = new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
@@ -143,7 +143,7 @@ public final class FormReporter {
         report(metrics, listener -> listener.formEnded(summary));
     }
 
-    /** {@return the outcome of a form that failed for this reason, or for none of the library} */
+    /** {@return the outcome of a form that failed; the reason is null for a failure outside the library} */
     public static FormSummary.Outcome outcome(@Nullable Reason reason) {
         return reason == null
                 ? FormSummary.Outcome.FAILED

@@ -21,24 +21,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * The destination of one part: memory or a file of the form, a sink of the application, or nowhere.
  *
- * <p>Decodes the transfer encoding of the part, asks the {@link PartDecider}, and writes the content. A decision can wait for the
- * first bytes: until then they are collected and charged to the form. Each call writes to the sink at most once, so that the
- * readiness it returns is the only one to wait for.
+ * <p>The {@link Decider} chooses the destination. This class decodes the transfer encoding of the part and writes the
+ * content. A decision can depend on the first bytes. Until it is made, they are collected in memory and charged to the
+ * form. Each call writes to the sink at most once, so the returned readiness is the only one to wait for.
  */
 public final class PartDestination implements AutoCloseable {
     private static final byte[] NOTHING = {};
 
-    /** A {@link dev.sluice.form.PartDecider}. */
+    /** The internal counterpart of {@link dev.sluice.form.PartDecider}. */
     public interface Decider {
         Decision decide(PartHead head) throws IOException;
     }
 
-    /** A {@link dev.sluice.form.PartDecision}. */
+    /** The internal counterpart of {@link dev.sluice.form.PartDecision}. */
     public interface Decision {
         void applyTo(PartDestination part) throws IOException;
     }
 
-    /** A {@link dev.sluice.form.PartDecision.Peek}. */
+    /** The internal counterpart of {@link dev.sluice.form.PartDecision.Peek}. */
     public interface Peek {
         Decision decide(byte[] first) throws IOException;
     }
@@ -48,12 +48,13 @@ public final class PartDestination implements AutoCloseable {
     final PartHead head;
     private final @Nullable TransferDecoder transfer;
 
-    /** The sink of the application, or the content that the form stores, or neither. */
+    /** The sink of the application; null for another destination. */
     private @Nullable PartSink sink;
 
+    /** The content that the form stores; null for another destination. */
     private @Nullable StoredContent content;
 
-    /** The largest content in memory; a larger one moves to a file. */
+    /** The maximum size of the content in memory. Larger content moves to a file. */
     private long maxBytesInMemory = Long.MAX_VALUE;
 
     private @Nullable SkippedPart skipped;
@@ -67,7 +68,7 @@ public final class PartDestination implements AutoCloseable {
     private byte[] peeked = NOTHING;
     private int peekedSize;
 
-    /** A copy of the start of the {@code _charset_} field, for any destination; null for other parts. */
+    /** A copy of the start of the {@code _charset_} field, whatever its destination is; null for other parts. */
     private final @Nullable ByteArrayOutputStream charsetField;
 
     PartDestination(FormContext context, FormMemory memory, PartHead head) {
@@ -95,7 +96,7 @@ public final class PartDestination implements AutoCloseable {
     public void store() {
         if (memory.hasFiles()) {
             long set = context.options().spillThreshold();
-            boolean field = head.filename() == null; // which is usually read into memory anyway
+            boolean field = head.filename() == null; // fields are usually read into memory anyway
             maxBytesInMemory = field ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;
         }
         content = new StoredContent(memory, memory.hasFiles());
@@ -205,7 +206,11 @@ public final class PartDestination implements AutoCloseable {
         }
     }
 
-    /** Ends the part after its last byte. {@return the sink to wait for, before this is called again} */
+    /**
+     * Ends the part after its last byte.
+     *
+     * @return {@link Readiness#READY}, or a readiness to wait for before the next call
+     */
     Readiness end() throws IOException {
         while (endSteps < 3) {
             Readiness ready = switch (endSteps++) {
@@ -235,7 +240,7 @@ public final class PartDestination implements AutoCloseable {
         return receive(Unpooled.wrappedBuffer(last, 0, transfer.end(last)));
     }
 
-    /** {@return how much memory {@link #moveToFile} would release} */
+    /** {@return the number of bytes of memory that {@link #moveToFile} would release} */
     long movableBytes() {
         return content == null ? 0 : content.movableBytes();
     }
@@ -247,7 +252,7 @@ public final class PartDestination implements AutoCloseable {
         }
     }
 
-    /** {@return the content, which now belongs to the caller, or null if the form does not store the part} */
+    /** {@return the content, <em>transferred</em> to the caller; null if the form does not store the part} */
     @Nullable
     StoredContent takeContent() {
         StoredContent taken = content;
@@ -255,7 +260,9 @@ public final class PartDestination implements AutoCloseable {
         return taken;
     }
 
-    /** {@return the sink of the application, which the caller publishes and closes, or null} */
+    /**
+     * {@return the sink of the application, <em>transferred</em> to the caller, who publishes and closes it; or null}
+     */
     @Nullable
     PartSink takeSink() {
         PartSink taken = sink;
@@ -263,7 +270,10 @@ public final class PartDestination implements AutoCloseable {
         return taken;
     }
 
-    /** {@return the value of the {@code _charset_} field, cut one byte after the longest valid name; null for other parts} */
+    /**
+     * {@return the value of the {@code _charset_} field, truncated one byte after the longest valid name; null for
+     * other parts}
+     */
     byte @Nullable [] charsetField() {
         return charsetField == null ? null : charsetField.toByteArray();
     }

@@ -28,7 +28,11 @@ public final class TextRules {
         return head.filename() == null && "_charset_".equals(head.name());
     }
 
-    /** Takes the charset from the value of a {@code _charset_} field; the first one counts. {@return a deviation, or null} */
+    /**
+     * Sets the charset of the form from the value of a {@code _charset_} field. Only the first field counts.
+     *
+     * @return the deviation of the value, or null if it has none
+     */
     @Nullable
     Deviation learnFrom(byte[] value) {
         String name = new String(value, StandardCharsets.US_ASCII);
@@ -56,7 +60,7 @@ public final class TextRules {
     /**
      * {@return the text of a part}
      *
-     * @throws MultipartException if the content is larger than a field may be
+     * @throws MultipartException if the content exceeds the maximum size of a field
      */
     public String text(StoredPart part) throws IOException {
         if (part.content().size() > maxFieldBytes) {

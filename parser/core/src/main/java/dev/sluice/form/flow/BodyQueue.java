@@ -9,17 +9,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The chunks of one form that were received and are not decoded yet, with the room for more.
+ * The received chunks of one form that are not decoded yet, and the room for more.
  *
- * <p>The thread of the source adds chunks, the decoding thread removes them. A chunk counts by its capacity, which is the memory
- * that it occupies, from {@link #add} until {@link #decoded}. The counts of all forms add up in the {@link UnchargedMemory}. If that
- * total is too large, a form has no room before its own chunks are decoded.
+ * <p>The thread of the source adds chunks; the decoding thread removes them. A chunk counts by its capacity, which is
+ * the memory that it occupies, from {@link #add} until {@link #decoded}. The {@link UnchargedMemory} holds the total of
+ * all forms. If the total is too large, a form has no room until its own chunks are decoded.
  *
- * <p>A source that finds no room is {@linkplain #pause() paused}, and must look for room again afterwards, because room may have
- * appeared in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
+ * <p>A source that finds no room is {@linkplain #pause() paused}, and must look for room again afterwards, because room
+ * may have appeared in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the
+ * source.
  */
 public final class BodyQueue {
-    /** The most bytes of one form that may wait. */
+    /** The maximum number of bytes of one form that wait to be decoded. */
     public static final long WINDOW = 512 << 10;
 
     private final UnchargedMemory memory;
@@ -34,7 +35,7 @@ public final class BodyQueue {
 
     // ---- the thread of the source
 
-    /** @param chunk <em>transferred</em> */
+    /** Adds {@code chunk}, which is <em>transferred</em> to the queue. */
     public void add(ByteBuf chunk) {
         int kept = chunk.capacity();
         waitingBytes.addAndGet(kept);
@@ -51,7 +52,7 @@ public final class BodyQueue {
         return finished;
     }
 
-    /** {@return how many more bytes may be received now} */
+    /** {@return the number of bytes that may be received now} */
     public long room() {
         long waiting = waitingBytes.get();
         return waiting >= window() ? 0 : WINDOW - waiting;
@@ -77,7 +78,7 @@ public final class BodyQueue {
         return chunks.peek();
     }
 
-    /** {@return the next chunk, which now belongs to the caller and counts until {@link #decoded}} */
+    /** {@return the next chunk, <em>transferred</em> to the caller} It counts until {@link #decoded}. */
     public ByteBuf remove() {
         return chunks.remove();
     }

@@ -9,10 +9,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The two time limits of one form: the client must keep a minimum rate, and a sink must become ready within the longest wait.
+ * The two time limits of one form: the client must keep a minimum rate, and a sink must become ready within a maximum
+ * wait.
  *
- * <p>The client pays only for the time in which the form waits for it, that is, while no received bytes wait and no sink is
- * pending. Any thread may use this.
+ * <p>The time of the client counts only while the form waits for the client: no received bytes wait to be decoded, and
+ * no sink is pending. Thread-safe.
  */
 public final class Deadlines {
     private final FormOptions options;
@@ -46,10 +47,10 @@ public final class Deadlines {
     }
 
     /**
-     * Stops the clock of the client, because bytes or the end of the body have arrived. Call it after the bytes are in the
-     * queue, so that {@link #awaitClient} cannot start the clock again too early.
+     * Stops the clock of the client, because bytes or the end of the body have arrived. Call this method after the
+     * bytes are in the queue, so that {@link #awaitClient} cannot start the clock again too early.
      *
-     * @param discarded whether the bytes are discarded, so that the client is waited for again at once
+     * @param discarded whether the bytes are discarded, so that the form waits for the client again immediately
      * @return whether the client was fast enough
      */
     public boolean received(int bytes, boolean discarded) {
@@ -91,12 +92,12 @@ public final class Deadlines {
 
     // ---- the sink
 
-    /** Starts the wait for a sink, before other threads can see that one is pending. */
+    /** Starts the clock of the sink. Call this method before other threads can see that a sink is pending. */
     public void startSinkWait() {
         sinkWaitStart = System.nanoTime();
     }
 
-    /** {@return whether the sink that is pending now has been so for too long} */
+    /** {@return whether the pending sink has exceeded the maximum wait} */
     public boolean isSinkOverdue(long now) {
         return now - sinkWaitStart > maxSinkWaitNanos;
     }

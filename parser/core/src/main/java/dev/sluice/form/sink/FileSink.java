@@ -74,7 +74,7 @@ public final class FileSink implements PartSink {
     public void retract() throws IOException {
         Files.deleteIfExists(Objects.requireNonNull(target, "it was published"));
         if (replaced) {
-            throw new IOException("the file that was replaced cannot be brought back: " + target);
+            throw new IOException("the replaced file cannot be restored: " + target);
         }
     }
 

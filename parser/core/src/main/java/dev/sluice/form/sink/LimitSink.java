@@ -7,7 +7,10 @@ import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** A sink that discards the content and fails if it is too long. Used in front of another sink. */
+/**
+ * A sink that discards the content, and fails if it exceeds a maximum size. {@link TeeSink} combines it with another
+ * sink.
+ */
 public final class LimitSink implements PartSink {
     private final long maxBytes;
     private long size;

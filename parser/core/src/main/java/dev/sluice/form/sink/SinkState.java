@@ -1,6 +1,6 @@
 package dev.sluice.form.sink;
 
-/** The state of a sink, which checks the order of calls: {@code write* complete? close+}. */
+/** A check of the order of calls to a sink: {@code write* complete? close+}. */
 final class SinkState {
     private boolean complete;
     private boolean closed;
@@ -17,7 +17,7 @@ final class SinkState {
         complete = true;
     }
 
-    /** {@return whether this is the first call} */
+    /** {@return whether this is the first call} Marks the sink as closed. */
     boolean close() {
         boolean first = !closed;
         closed = true;

@@ -72,7 +72,7 @@ public final class TeeSink implements PartSink {
         if (!state.close()) {
             return;
         }
-        boolean both = isDone(published); // not the two sinks: the caller of publish() saw this readiness only
+        boolean both = isDone(published); // not of each sink: the caller of publish() has seen this readiness only
         try {
             try (first;
                     second) {
@@ -81,7 +81,7 @@ public final class TeeSink implements PartSink {
                 }
             } finally {
                 if (!both) {
-                    retract(); // a sink that was published in the meantime
+                    retract(); // a sink may have been published in the meantime
                 }
             }
         } catch (IOException e) {

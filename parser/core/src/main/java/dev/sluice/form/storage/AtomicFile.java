@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.UUID;
 
-/** Creates files atomically: a target exists completely or not at all, even if the process is killed. */
+/** The atomic creation of files: a target exists completely or not at all, even if the process is killed. */
 final class AtomicFile {
     interface Content {
         void writeTo(WritableByteChannel channel) throws IOException;
@@ -40,21 +40,21 @@ final class AtomicFile {
         }
     }
 
-    /** Writes a file next to the target, then renames or links it. */
+    /** Writes a temporary file next to the target, then renames or links it. */
     static void write(Path target, boolean replace, Content content) throws IOException {
         requireFree(target, replace);
-        Path beside = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
+        Path temporary = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
         boolean placed = false;
         try {
-            try (WritableByteChannel channel = LockedDirectory.newFile(beside)) {
+            try (WritableByteChannel channel = LockedDirectory.newFile(temporary)) {
                 content.writeTo(channel);
             }
-            rename(beside, target, replace);
+            rename(temporary, target, replace);
             placed = true;
-            Files.deleteIfExists(beside);
+            Files.deleteIfExists(temporary);
         } catch (IOException | RuntimeException e) {
-            undo(placed ? target : beside, e);
-            undo(beside, e);
+            undo(placed ? target : temporary, e);
+            undo(temporary, e);
             throw e;
         }
     }
@@ -87,7 +87,7 @@ final class AtomicFile {
         } catch (FileAlreadyExistsException e) {
             throw e;
         } catch (UnsupportedOperationException | FileSystemException e) {
-            return false; // the file system has no hard links: the earlier check must do
+            return false; // the file system has no hard links: the check of requireFree must suffice
         }
     }
 }

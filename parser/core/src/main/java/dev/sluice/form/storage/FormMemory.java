@@ -9,20 +9,26 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one form: its limit, its account with the budget of the process, and the files that parts move to instead.
+ * The memory of one form: its limit, its account with the budget of the process, and the files to which parts move when
+ * memory is short.
  *
- * <p>Parts and their overhead count against both the limit and the budget. Chunks and header sections that are being decoded count
- * against the budget only. A little more than requested is reserved from the budget, because all forms compete for its
- * counters: see {@link #releaseAhead}. The number of files is limited, or a small body could create thousands.
+ * <p>Parts and their overhead count against both the limit and the budget. Chunks and header sections that are being
+ * decoded count against the budget only. A little more than requested is reserved from the budget, because all forms
+ * compete for its counters: see {@link #releaseAhead}. The number of files is limited, because a small body could
+ * otherwise create thousands.
  *
  * <p>Confined to the decoding thread, except for releases.
  */
 public final class FormMemory implements AutoCloseable {
     private static final long RESERVED_AHEAD = 8 << 10;
 
-    /** Moves parts from memory to files. */
+    /** A callback that moves parts from memory to files. */
     public interface RoomMaker {
-        /** Moves one part to a file, if at least {@code missing} bytes can be released that way. {@return whether it did} */
+        /**
+         * Moves one part to a file, if moving parts can release at least {@code missing} bytes.
+         *
+         * @return whether a part was moved
+         */
         boolean makeRoom(long missing) throws IOException;
     }
 
@@ -47,10 +53,10 @@ public final class FormMemory implements AutoCloseable {
     private long filesMade;
 
     /**
-     * Opens an account.
+     * Creates the memory of a form and opens its account.
      *
      * @param spool the directory for the files, or null without files
-     * @param roomMaker makes room for bytes that cannot be in a file
+     * @param roomMaker makes room for bytes that must be in memory
      */
     public FormMemory(
             MemoryBudget budget,
@@ -68,7 +74,7 @@ public final class FormMemory implements AutoCloseable {
         this.account = budget.open();
     }
 
-    /** {@return memory for content that outlives this form, with an account of its own} */
+    /** {@return memory for content that outlives this form, with its own account} */
     FormMemory detached() {
         return new FormMemory(budget, uncharged, Long.MAX_VALUE, null, 0, missing -> false);
     }
@@ -103,12 +109,12 @@ public final class FormMemory implements AutoCloseable {
         return true;
     }
 
-    /** {@return the bytes that the limit of the form leaves} */
+    /** {@return the number of bytes left within the limit of the form} */
     private long left() {
         return max - (account.held() - heldForProcess - reservedAhead);
     }
 
-    /** {@return how many of {@code bytes} the budget cannot provide} */
+    /** {@return how many of {@code bytes} the budget cannot provide now} */
     private long missing(long bytes) {
         return bytes - Math.max(budget.room(), 0);
     }
@@ -124,7 +130,7 @@ public final class FormMemory implements AutoCloseable {
         return taken;
     }
 
-    /** Releases the bytes that were reserved ahead. For a form that waits or has ended. */
+    /** Releases the bytes that were reserved ahead. Called when the form waits or has ended. */
     public void releaseAhead() {
         if (reservedAhead > 0) {
             account.release(reservedAhead);
@@ -132,7 +138,11 @@ public final class FormMemory implements AutoCloseable {
         }
     }
 
-    /** Reserves bytes that cannot be in a file; moves parts to files to make room. {@return whether there was room} */
+    /**
+     * Reserves bytes that must be in memory. Moves parts to files if there is no room.
+     *
+     * @return whether the bytes were reserved
+     */
     boolean reserveMakingRoom(long bytes) throws IOException {
         while (!tryReserve(bytes)) {
             if (!roomMaker.makeRoom(overLimit ? bytes - left() : missing(bytes))) {
@@ -142,14 +152,17 @@ public final class FormMemory implements AutoCloseable {
         return true;
     }
 
-    /** Reserves bytes for a part before its content, as {@link #reserveMakingRoom}; fails without room. */
+    /**
+     * Reserves bytes for a part like {@link #reserveMakingRoom}, before its content, and throws an exception if there
+     * is no room.
+     */
     public void reserve(long bytes, PartHead head) throws IOException {
         if (!reserveMakingRoom(bytes)) {
             throw refusal(head, 0);
         }
     }
 
-    /** {@return the exception for the failed reservation, after {@code size} bytes of the part} */
+    /** {@return the exception for the last failed reservation, after {@code size} bytes of the part} */
     public MultipartException refusal(PartHead head, long size) {
         return overLimit
                 ? head.because(Reason.IN_MEMORY_TOO_LARGE)
@@ -159,14 +172,14 @@ public final class FormMemory implements AutoCloseable {
                 : refusal();
     }
 
-    /** {@return the exception for a full budget} */
+    /** {@return the exception for an exhausted budget} */
     MultipartException refusal() {
         return MultipartException.because(Reason.MEMORY_FULL)
                 .limit(budget.capacity())
                 .build();
     }
 
-    /** Reserves bytes from the budget only; moves parts to files to make room. */
+    /** Reserves bytes from the budget, but not from the limit of the form. Moves parts to files if there is no room. */
     public void reserveForProcess(long bytes) throws IOException {
         while (!tryReserveForProcess(bytes)) {
             if (!roomMaker.makeRoom(missing(bytes))) {

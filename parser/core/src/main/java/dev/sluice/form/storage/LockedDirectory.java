@@ -73,7 +73,7 @@ final class LockedDirectory implements Closeable {
             }
             created.lock.close();
         }
-        throw new IOException("no lock could be had in the spool directory after " + ATTEMPTS + " attempts");
+        throw new IOException("no lock could be acquired in the spool directory after " + ATTEMPTS + " attempts");
     }
 
     /** Creates the root, with a readable error: the message of most file system exceptions is only a path. */
@@ -85,7 +85,7 @@ final class LockedDirectory implements Closeable {
                     ? "no permission"
                     : e instanceof FileAlreadyExistsException ? "not a directory" : e.getReason();
             throw new IOException(
-                    "the spool directory " + root + " cannot be made: " + (wrong == null ? e.toString() : wrong), e);
+                    "the spool directory " + root + " cannot be created: " + (wrong == null ? e.toString() : wrong), e);
         }
     }
 
@@ -98,7 +98,11 @@ final class LockedDirectory implements Closeable {
         Files.createDirectory(directory, privately(directory, "rwx------"));
     }
 
-    /** Creates the directory again after something deleted it. {@return false if the lock file was deleted too, so that a new directory is needed} */
+    /**
+     * Creates the directory again after something deleted it.
+     *
+     * @return false if the lock file was deleted too, so that a new directory is needed
+     */
     boolean restore() throws IOException {
         if (!Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)) {
             return false;
@@ -126,7 +130,11 @@ final class LockedDirectory implements Closeable {
         Files.deleteIfExists(lockFile);
     }
 
-    /** Deletes the directories of dead processes that belong to the same user as {@code own}. {@return how many files they had} */
+    /**
+     * Deletes the directories of dead processes that belong to the same user as {@code own}.
+     *
+     * @return the number of deleted files
+     */
     static int sweep(Path root, LockedDirectory own) throws IOException {
         int removed = 0;
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
@@ -172,7 +180,11 @@ final class LockedDirectory implements Closeable {
         }
     }
 
-    /** Deletes as many files in {@code directory} as possible. {@return how many} */
+    /**
+     * Deletes as many files in {@code directory} as possible.
+     *
+     * @return the number of deleted files
+     */
     private static int empty(Path directory) throws IOException {
         int removed = 0;
         IOException failure = null;

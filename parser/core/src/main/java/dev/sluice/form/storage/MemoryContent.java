@@ -22,7 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class MemoryContent implements StoredContent.Storage {
     private static final int FIRST_SEGMENT = 256;
 
-    /** Complete content is copied to a smaller segment if more than this part of its memory is free. */
+    /** The last segment is trimmed at the end if more than this fraction (1/16) of the memory is free. */
     private static final int WORTH_TRIMMING = 16;
 
     /** Replaces the segments of closed content. */
@@ -48,7 +48,9 @@ final class MemoryContent implements StoredContent.Storage {
         return mayMoveToFile;
     }
 
-    /** {@return how much memory a move to a file would release; 0 if the content must stay in memory} */
+    /**
+     * {@return the number of bytes of memory that a move to a file would release; 0 if the content must stay in memory}
+     */
     long movableBytes() {
         return mayMoveToFile ? capacity : 0;
     }
@@ -68,7 +70,10 @@ final class MemoryContent implements StoredContent.Storage {
         return true;
     }
 
-    /** Adds a segment. The first one fits the first bytes exactly, because most fields arrive in one piece. */
+    /**
+     * Adds a segment. The first segment has exactly the size of the first bytes, because most fields arrive in one
+     * piece.
+     */
     private boolean grow(int wanted) throws IOException {
         int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), UnchargedMemory.SEGMENT);
         next = next > UnchargedMemory.SEGMENT / 2 && capacity > 0 ? UnchargedMemory.SEGMENT : next;
@@ -110,12 +115,12 @@ final class MemoryContent implements StoredContent.Storage {
         }
     }
 
-    /** {@return a file with the bytes of this content, to which more can be written; this content is then closed} */
+    /** {@return a file with the bytes of this content, to which more bytes can be written} Closes this content. */
     SpoolFile moveToFile(PartHead head) throws IOException {
         SpoolFile file = memory.newFile(head);
         try {
             file.write(size, this::writeTo);
-        } catch (IOException | RuntimeException | Error e) { // an Error, too: writing allocates memory
+        } catch (IOException | RuntimeException | Error e) { // also after an Error: writing allocates memory
             try (file) {
                 throw e;
             }
@@ -130,13 +135,13 @@ final class MemoryContent implements StoredContent.Storage {
         close();
     }
 
-    /** {@return the lock that all content of the form in memory shares} */
+    /** {@return the lock that is shared by all in-memory content of the form} */
     @Override
     public ReentrantLock lock() {
         return memory.lock;
     }
 
-    /** {@return content with the same segments and an account of its own} */
+    /** {@return content with the same segments and its own account} Closes this content. */
     @Override
     public MemoryContent detach() throws MultipartException {
         FormMemory own = memory.detached();
@@ -170,7 +175,7 @@ final class MemoryContent implements StoredContent.Storage {
         return new Reader();
     }
 
-    /** A stream over the segments. It fails once it, or the content, is closed. */
+    /** A stream over the segments. Reading fails after the stream or the content is closed. */
     private final class Reader extends InputStream {
         private final byte[][] segments = MemoryContent.this.segments;
         private long left = size;

@@ -196,7 +196,7 @@ public final class Spool implements Closeable {
     }
 
     /**
-     * Checks that {@code count} bytes fit now, and reserves nothing.
+     * Checks that {@code count} bytes fit now, without reserving them.
      *
      * @throws MultipartException if they do not fit
      */
@@ -227,7 +227,7 @@ public final class Spool implements Closeable {
         }
     }
 
-    /** {@return the file system of the root, which something may have deleted} */
+    /** {@return the file system of the root} The root may have been deleted. */
     private FileStore fileStore() throws IOException {
         Path path = root.toAbsolutePath();
         for (; ; ) {

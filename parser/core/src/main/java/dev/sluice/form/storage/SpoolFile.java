@@ -57,7 +57,7 @@ public final class SpoolFile implements StoredContent.Storage {
 
     private WritableByteChannel open() {
         if (channel == null) {
-            throw new IllegalStateException("the file is written");
+            throw new IllegalStateException("the file is complete");
         }
         return channel;
     }

@@ -25,7 +25,11 @@ public final class StoredContent implements Closeable {
 
     /** The bytes of a content, in memory or in a file. Written by one thread, then read by any. */
     interface Storage extends AutoCloseable {
-        /** Reads bytes from {@code data}. {@return false if memory is short, so that some bytes are left} */
+        /**
+         * Writes the readable bytes of {@code data}.
+         *
+         * @return false if memory is short, so that some bytes are left
+         */
         boolean write(ByteBuf data) throws IOException;
 
         /** Marks the end of the content. */
@@ -41,7 +45,10 @@ public final class StoredContent implements Closeable {
         /** Moves the bytes to a file of the application. This storage is then closed. */
         void moveTo(Path target, boolean replace) throws IOException;
 
-        /** {@return a storage with the same bytes for a new owner, possibly this one; any other is then closed} */
+        /**
+         * {@return a storage with the same bytes for a new owner} It may be this storage. If it is another one, this
+         * storage is closed.
+         */
         Storage detach() throws MultipartException;
 
         /** Releases the memory or deletes the file. */
@@ -54,7 +61,10 @@ public final class StoredContent implements Closeable {
     /** Open streams of the file; null before the first one. */
     private volatile @Nullable Set<InputStream> streams;
 
-    /** Why this content is no longer available, for messages, or null. Guarded by the lock. */
+    /**
+     * The reason why this content is no longer available, for messages; null while it is available. Written under the
+     * lock.
+     */
     private volatile @Nullable String gone;
 
     StoredContent(Storage storage) {
@@ -72,7 +82,11 @@ public final class StoredContent implements Closeable {
 
     // ---- while the form is assembled
 
-    /** Reads bytes from {@code data}. {@return false if memory is short, so that some bytes are left} */
+    /**
+     * Writes the readable bytes of {@code data}.
+     *
+     * @return false if memory is short, so that some bytes are left
+     */
     public boolean write(ByteBuf data) throws IOException {
         return storage.write(data);
     }
@@ -87,12 +101,15 @@ public final class StoredContent implements Closeable {
         return storage instanceof MemoryContent memory && memory.mayMoveToFile();
     }
 
-    /** {@return how much memory a move to a file would release; 0 if it must stay in memory or is in a file} */
+    /**
+     * {@return the number of bytes of memory that a move to a file would release; 0 if the content must stay in memory
+     * or is in a file}
+     */
     public long movableBytes() {
         return storage instanceof MemoryContent memory ? memory.movableBytes() : 0;
     }
 
-    /** Moves content from memory to a file, to which more can be written. */
+    /** Moves content from memory to a file, to which more bytes can be written. */
     public void moveToFile(PartHead head) throws IOException {
         if (storage instanceof MemoryContent memory) {
             storage = memory.moveToFile(head);
@@ -111,13 +128,13 @@ public final class StoredContent implements Closeable {
 
     public InputStream inputStream() throws IOException {
         if (isInMemory()) {
-            checkHere();
+            checkAvailable();
             return storage.read();
         }
         storage.lock().lock();
         try {
-            checkHere();
-            InputStream stream = new OfFile(storage.read());
+            checkAvailable();
+            InputStream stream = new FileStream(storage.read());
             Set<InputStream> open = streams;
             if (open == null) {
                 open = ConcurrentHashMap.newKeySet();
@@ -145,11 +162,11 @@ public final class StoredContent implements Closeable {
         }
     }
 
-    /** Moves the content to a file of the application, atomically. There is nothing to close afterwards. */
+    /** Moves the content to a file of the application, atomically. This content need not be closed afterwards. */
     public void moveTo(Path target, boolean replace) throws IOException {
         storage.lock().lock();
         try {
-            checkHere();
+            checkAvailable();
             storage.moveTo(target, replace);
             gone = "was moved";
         } finally {
@@ -158,13 +175,13 @@ public final class StoredContent implements Closeable {
     }
 
     /**
-     * {@return the same content for a new owner, memory charged to an account of its own} Of several threads, one gets it. This
-     * content has nothing to close afterwards.
+     * {@return the same content for a new owner, with its memory charged to a new account} If several threads call this
+     * method, one call succeeds. This content need not be closed afterwards.
      */
     public StoredContent detach() throws MultipartException {
         storage.lock().lock();
         try {
-            checkHere();
+            checkAvailable();
             StoredContent successor = new StoredContent(storage.detach());
             gone = "was detached";
             closeStreams();
@@ -174,7 +191,7 @@ public final class StoredContent implements Closeable {
         }
     }
 
-    private void checkHere() {
+    private void checkAvailable() {
         if (gone != null) {
             throw new IllegalStateException("the content of the part " + gone);
         }
@@ -186,7 +203,7 @@ public final class StoredContent implements Closeable {
             try {
                 stream.close();
             } catch (IOException e) {
-                // a stream that was only read has nothing to lose
+                // ignored: closing a stream for reading cannot lose data
             }
         }
     }
@@ -206,11 +223,11 @@ public final class StoredContent implements Closeable {
         }
     }
 
-    /** Reads the file; nothing once it is closed, or the content is. */
-    private final class OfFile extends FilterInputStream {
+    /** A stream over the file. Reading fails after the stream or the content is closed. */
+    private final class FileStream extends FilterInputStream {
         private volatile boolean over;
 
-        OfFile(InputStream file) {
+        FileStream(InputStream file) {
             super(file);
         }
 

@@ -11,17 +11,17 @@ public final class UnchargedMemory {
     /** The size of the segments that are reused. */
     static final int SEGMENT = 8 << 10;
 
-    private static final int MOST_SPARE = 128;
-    private static final int SHARE_THAT_WAITS = 8;
-    private static final long LEAST_THAT_WAITS = 1 << 20;
+    private static final int MAX_SPARE = 128;
+    private static final int WAITING_SHARE = 8;
+    private static final long MIN_WAITING_LIMIT = 1 << 20;
 
     private final long maxWaiting;
     private final AtomicLong waiting = new AtomicLong();
-    private final ArrayBlockingQueue<byte[]> spare = new ArrayBlockingQueue<>(MOST_SPARE);
+    private final ArrayBlockingQueue<byte[]> spare = new ArrayBlockingQueue<>(MAX_SPARE);
 
     /** @param capacity the capacity of the budget */
     public UnchargedMemory(long capacity) {
-        this.maxWaiting = Math.max(capacity / SHARE_THAT_WAITS, LEAST_THAT_WAITS);
+        this.maxWaiting = Math.max(capacity / WAITING_SHARE, MIN_WAITING_LIMIT);
     }
 
     /** Changes the memory of the chunks that wait to be decoded. */
@@ -45,10 +45,10 @@ public final class UnchargedMemory {
         return used == null ? new byte[size] : used;
     }
 
-    /** Takes a segment back that is not read any more. */
+    /** Takes back a segment that is no longer read. */
     void recycle(byte[] segment) {
         if (segment.length == SEGMENT) {
-            spare.offer(segment); // if the queue is full, the garbage collector takes it
+            spare.offer(segment); // if the queue is full, the garbage collector frees the segment
         }
     }
 }

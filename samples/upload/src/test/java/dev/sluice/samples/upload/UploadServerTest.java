@@ -63,7 +63,7 @@ class UploadServerTest {
         int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err))
                 .execute("serve", "--port=0", "--dir=" + below);
         assertEquals(2, code);
-        assertTrue(err.toString().endsWith(".incoming cannot be made: Not a directory\n"), err.toString());
+        assertTrue(err.toString().endsWith(".incoming cannot be created: Not a directory\n"), err.toString());
         assertEquals(1, err.toString().lines().count(), err.toString());
     }
 
