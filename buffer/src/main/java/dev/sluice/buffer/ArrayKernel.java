@@ -12,7 +12,10 @@ final class ArrayKernel {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** The smallest number of bytes for which {@link #anyPair} is worth a call: a vector loop also has scalar loops around it. */
+    /**
+     * The smallest number of bytes for which {@link #anyPair} is worth a call. The JIT adds scalar loops before and
+     * after the vector loop.
+     */
     static final int MIN_PASS_LENGTH = 256;
 
     private ArrayKernel() {}

@@ -7,34 +7,36 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Direct access to the memory of the chunk being read. A decoder uses one object for all chunks in turn; not thread-safe.
+ * Direct access to the memory of the chunk that is being read. A decoder uses one instance for all chunks in turn. Not
+ * thread-safe.
  *
  * <h2>Access paths</h2>
  *
- * <p>{@link #open} looks up the memory of a chunk once, so that reading a byte costs neither netty's checks nor a leak record. It
- * chooses the first path that fits:
+ * <p>{@link #open} looks up the memory of a chunk once, so that reading a byte costs neither Netty's checks nor a leak
+ * record. It chooses the first path that fits:
  *
  * <ol>
  *   <li>A buffer with an array, read-only or not: the array. Opening allocates nothing.
- *   <li>A direct buffer as created by its allocator: its internal NIO buffer. Opening allocates nothing once netty has created
- *       that buffer.
- *   <li>Any other direct buffer over contiguous memory, such as a slice, a duplicate, a read-only view or a composite of one
- *       component: an NIO view of the whole memory, created for this object. The internal buffer of the root cannot be used here,
- *       because the thread that receives from the network may be moving it at the same time. The view is cached when the chunk
- *       is closed, and serves later chunks over the same memory. Opening allocates two small objects for each new piece of
- *       memory, or for each chunk if netty does not provide the memory address.
- *   <li>Everything else, such as a composite of several components: the {@link ByteBuf} itself, byte by byte and with its own
- *       searches. The components of an unmodifiable composite keep their leak-aware wrappers, so reading does leave records.
+ *   <li>A direct buffer as created by its allocator: its internal NIO buffer. Opening allocates nothing once Netty has
+ *       created that buffer.
+ *   <li>Any other direct buffer over contiguous memory, such as a slice, a duplicate, a read-only view or a composite
+ *       of one component: an NIO view of the whole memory, created for this object. The internal buffer of the root
+ *       cannot be used here, because the thread that receives from the network may be moving it at the same time. The
+ *       view is cached when the chunk is closed, and serves later chunks over the same memory. Opening allocates two
+ *       small objects for each new piece of memory, or for each chunk if Netty does not provide the memory address.
+ *   <li>Everything else, such as a composite of several components: the {@link ByteBuf} itself, byte by byte and with
+ *       its own searches. The components of an unmodifiable composite keep their leak-aware wrappers, so reading does
+ *       leave leak records.
  * </ol>
  *
  * <h2>Rules</h2>
  *
- * <p>Chunks are read between the reader index and the writer index they had at {@link #open}; other indices throw {@link
- * IndexOutOfBoundsException}. The bytes and the indices of a chunk are never changed. All indices in this class are indices of the
- * chunk; {@link #shift} converts them to indices of the memory.
+ * <p>Chunks are read between the reader index and the writer index they had at {@link #open}; other indices throw
+ * {@link IndexOutOfBoundsException}. The bytes and the indices of a chunk are never changed. All indices in this class
+ * are indices of the chunk; {@link #shift} converts them to indices of the memory.
  *
- * <p>Chunks over arrays and direct chunks have separate fields and separate kernels ({@link ArrayKernel}, {@link ViewKernel}). A loop
- * that handles both kinds of NIO buffer is compiled to code half as fast.
+ * <p>Array-backed and direct chunks have separate fields and separate kernels ({@link ArrayKernel}, {@link
+ * ViewKernel}). The JIT compiles a loop over both kinds of NIO buffer to code that is half as fast.
  */
 public final class ChunkMemory {
     private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
@@ -46,7 +48,7 @@ public final class ChunkMemory {
     /** A view of direct memory; never of an array. */
     private @Nullable ByteBuffer view;
 
-    /** Added to an index of the chunk, gives the index in the array or the view. */
+    /** The index in the array or the view minus the index in the chunk. */
     private int shift;
 
     /** The view created for an earlier chunk. Its memory may have been freed or reused since. */
@@ -58,7 +60,7 @@ public final class ChunkMemory {
     private int start;
     private int end;
 
-    /** Whether the chunk's wrapper adds a leak record for most calls. */
+    /** Whether the wrapper of the chunk adds a leak record for most calls. */
     private boolean recordsAccess;
 
     /** Creates an object without a chunk. */
@@ -81,7 +83,7 @@ public final class ChunkMemory {
         }
         try {
             attach(next);
-        } catch (RuntimeException e) { // from a ByteBuf that is not netty's
+        } catch (RuntimeException e) { // thrown by a ByteBuf that is not Netty's
             detach();
             next.release();
             throw e;
@@ -111,14 +113,14 @@ public final class ChunkMemory {
         end = to;
     }
 
-    /** {@return a view that no other code moves, of memory that other code may use; sets {@link #shift}} */
+    /** {@return a view of memory that other code may use, whose position no other code changes} Sets {@link #shift}. */
     private ByteBuffer sharedView(ByteBuf memory, int from, int to) {
         if (memory.hasMemoryAddress()) {
             long address = memory.memoryAddress();
             if (!cacheCovers(address + from, address + to)) {
                 cacheViewOf(memory);
             }
-            if (cacheCovers(address + from, address + to)) { // true for all buffers created by netty
+            if (cacheCovers(address + from, address + to)) { // true for all buffers created by Netty
                 shift = (int) (address - cachedAddress);
                 return cachedView;
             }
@@ -149,7 +151,8 @@ public final class ChunkMemory {
     /**
      * {@return whether the memory of the view can be read; false if its arena was closed, which the JDK detects}
      *
-     * @param index a byte of the open chunk. The JDK may not detect that other bytes were freed, and reading them may crash.
+     * @param index the index of a byte of the open chunk. The JDK may not detect that other bytes were freed, and
+     *     reading them may crash
      */
     static boolean isReadable(ByteBuffer view, int index) {
         try {
@@ -189,7 +192,7 @@ public final class ChunkMemory {
         return direct != null ? direct.get(index + shift) : inner().getByte(index);
     }
 
-    /** Copies bytes, starting at an absolute index in the chunk. */
+    /** Copies {@code length} bytes, starting at an absolute index in the chunk. */
     public void copyTo(int index, byte[] target, int targetIndex, int length) {
         check(index, index + length);
         byte[] heap = array;
@@ -258,7 +261,7 @@ public final class ChunkMemory {
         end = 0;
     }
 
-    /** Requires that {@code from <= to} and that both are within the chunk. */
+    /** Checks that {@code from <= to} and that both are within the chunk. */
     void check(int from, int to) {
         if (from < start || to > end || from > to) {
             throw new IndexOutOfBoundsException(

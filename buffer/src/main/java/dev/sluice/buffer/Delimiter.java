@@ -6,11 +6,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text {@code CRLF "--" boundary} that ends a part (RFC 2046 section 5.1.1), prepared for searching. Immutable and thread-safe.
+ * The text {@code CRLF "--" boundary} that ends a part (RFC 2046 section 5.1.1), prepared for searching. Immutable and
+ * thread-safe.
  *
- * <p>A boundary contains neither CR nor LF, so CR occurs only at index 0 of the text and LF only at index 1. After a failed comparison,
- * a delimiter can therefore start no earlier than at the byte that differed. The bytes before it need not be kept, because they are
- * equal to this text.
+ * <p>A boundary contains neither CR nor LF, so CR occurs only at index 0 of the text and LF only at index 1. After a
+ * failed comparison, a delimiter can therefore start at the byte that differed at the earliest. The bytes before that
+ * byte need not be kept, because they are equal to this text.
  */
 public final class Delimiter {
     static final int LINE_BREAK_LENGTH = 2;
@@ -20,7 +21,7 @@ public final class Delimiter {
     private final byte[] text;
     private final ByteBuf constant;
 
-    /** Created on first use. Two threads may each create one; they are equal. */
+    /** Created on first use. Two threads may each create an array; both arrays are equal. */
     volatile long @Nullable [] grams;
 
     private Delimiter(byte[] text) {

@@ -1,52 +1,58 @@
 package dev.sluice.buffer;
 
 /**
- * A resumable search for a {@link Delimiter} through successive chunks. Each decoder has its own; not thread-safe.
+ * A resumable search for a {@link Delimiter} through successive chunks. Each decoder has its own instance. Not
+ * thread-safe.
  *
  * <h2>State</h2>
  *
- * <p>The delimiter's text is {@code CRLF "--" boundary}. If {@code acceptBareLf} is set, {@code LF "--" boundary} is a delimiter too; a
- * CR directly before that LF belongs to the delimiter. The search keeps no bytes between chunks: bytes that match are equal to the
- * text, so the following indices into the text are enough.
+ * <p>The delimiter's text is {@code CRLF "--" boundary}. If {@code acceptBareLf} is set, {@code LF "--" boundary} is a
+ * delimiter too; a CR directly before that LF belongs to the delimiter. The search keeps no bytes between chunks: bytes
+ * that match are equal to the text, so the following indices into the text are enough.
  *
  * <ul>
- *   <li>{@link #matchEnd()}: the end of the current match. The bytes seen last are equal to the text up to this index. 0 means that no
- *       match is under way; the length of the text means that the delimiter is complete.
- *   <li>{@link #matchStart()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF and 2 after {@link #prime()}, where
- *       no line break was part of the input. The number of matched bytes is therefore {@code matchEnd() - matchStart()}.
- *   <li>{@link #failedStart()} and {@link #failedEnd()}: {@code matchStart()} and {@code matchEnd()} of the last match that failed. These bytes
- *       turned out to be data, and the caller delivers them from {@link Delimiter#text(int, int)}.
+ *   <li>{@link #matchEnd()}: the end of the current match. The bytes seen last are equal to the text up to this index.
+ *       0 means that no match is under way; the length of the text means that the delimiter is complete.
+ *   <li>{@link #matchStart()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF and 2 after {@link
+ *       #prime()}, where no line break was part of the input. The number of matched bytes is therefore {@code
+ *       matchEnd() - matchStart()}.
+ *   <li>{@link #failedStart()} and {@link #failedEnd()}: {@code matchStart()} and {@code matchEnd()} of the last match
+ *       that failed. These bytes turned out to be data, and the caller delivers them from {@link Delimiter#text(int,
+ *       int)}.
  * </ul>
  *
- * <p>A <em>lookalike</em> is {@code "--" boundary} after a bare CR, or after a bare LF that does not count as a line break. It is data
- * and never delays the bytes around it. A search with {@link #watch} enabled stops at its last byte so that the caller can report it.
+ * <p>A <em>lookalike</em> is {@code "--" boundary} after a bare CR, or after a bare LF that does not count as a line
+ * break. It is data and never delays the bytes around it. A search with {@link #watch} enabled stops at its last byte
+ * so that the caller can report it.
  *
  * <h2>Algorithm</h2>
  *
- * <p>The obvious alternative, looking for line breaks and comparing after each, is slow for text. This search looks for the end of the
- * delimiter first and checks the line break only where the rest may fit. Chunks with accessible memory (see {@link ChunkMemory}) use
- * three filters. A filter may report too many places but never misses one:
+ * <p>The obvious alternative, looking for line breaks and comparing after each, is slow for text. This search looks for
+ * the end of the delimiter first and checks the line break only where the rest may fit. Chunks with accessible memory
+ * (see {@link ChunkMemory}) use three filters. A filter may report too many places but never misses one:
  *
  * <ol>
- *   <li><em>Grams</em>: probes four bytes at a distance of one delimiter and looks them up in {@link Grams}, which reads about one
- *       byte in ten for a usual boundary. Each hit without a delimiter is a false alarm. After too many of them, grams pause for
- *       {@link #GRAMS_PAUSE} bytes, so that a body made to contain the delimiter's grams costs hardly more than a search without them.
- *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines whether any
- *       position in a span has the first dash of the delimiter and, at the right distance, its last byte.
+ *   <li><em>Grams</em>: probes four bytes at a distance of one delimiter and looks them up in {@link Grams}, which
+ *       reads about one byte in ten for a usual boundary. Each hit without a delimiter is a false alarm. After too many
+ *       of them, grams pause for {@link #GRAMS_PAUSE} bytes, so that a body crafted to contain the delimiter's grams
+ *       costs hardly more than a search without grams.
+ *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines
+ *       whether any position in a span has the first dash of the delimiter and, at the right distance, its last byte.
  *   <li><em>Blocks</em>: the same check for 16 positions at a time, combined with a check for line breaks.
  * </ol>
  *
- * <p>Positions that remain are compared with the delimiter, starting at the line break. Other chunks, such as composite buffers, are
- * searched with {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
+ * <p>The remaining positions are compared with the delimiter, starting at the line break. Other chunks, such as
+ * composite buffers, are searched with {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
  *
- * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from its line break,
- * and the boundary contains no line break, so each byte is compared at most once. Each filter reads a byte a bounded number of times.
+ * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from
+ * its line break, and the boundary contains no line break, so each byte is compared at most once. Each filter reads a
+ * byte a bounded number of times.
  */
 public final class DelimiterSearch {
-    /** Bytes searched before the gram set is created. Small forms never need it. */
+    /** The number of bytes searched before the gram set is created. Small forms never need it. */
     private static final int WARM_UP = 16 * 1024;
 
-    /** Bytes searched without grams after too many false alarms. */
+    /** The number of bytes searched without grams after too many false alarms. */
     private static final int GRAMS_PAUSE = 64 * 1024;
 
     /** The shortest stride (number of grams in the delimiter) at which grams are faster than blocks. */
@@ -58,13 +64,18 @@ public final class DelimiterSearch {
     /** A position that no stream reaches. */
     private static final long NEVER = 1L << 62;
 
-    /** False alarms allowed from the start, in addition to one for each {@link #BYTES_PER_FALSE_ALARM} bytes. */
+    /** The number of false alarms allowed in addition to one for each {@link #BYTES_PER_FALSE_ALARM} bytes. */
     private static final int FREE_FALSE_ALARMS = 4;
 
-    /** Positions checked by one pass. A candidate found by chance wastes the pass, so spans are short. */
+    /**
+     * The number of positions checked by one pass. Spans are short, because a chance candidate wastes the whole pass.
+     */
     private static final int SPAN = 1024;
 
-    /** Bytes searched block by block, without passes, at the start of the stream and after a span with a candidate. */
+    /**
+     * The number of bytes searched block by block, without passes, at the start of the stream and after a span with a
+     * candidate.
+     */
     private static final int PASS_PAUSE = 4 * SPAN;
 
     /** The largest index for the kernels, in the chunk and in its memory: adding strides to it must not overflow. */
@@ -77,12 +88,12 @@ public final class DelimiterSearch {
 
     private final boolean acceptBareLf;
 
-    /** Length of the delimiter with a line break of one byte: the shortest form that can occur. */
+    /** The length of the delimiter with a line break of one byte, which is the shortest form that can occur. */
     private final int length;
 
     /**
-     * Distance from the first dash to the last byte. This is a field because the JIT does not vectorize the kernels if
-     * they compute it.
+     * The distance from the first dash to the last byte. This is a field because the JIT does not vectorize the kernels
+     * if they compute it.
      */
     private final int dashToLast;
 
@@ -101,7 +112,7 @@ public final class DelimiterSearch {
     private int failedStart;
     private int failedEnd;
 
-    /** Bytes searched by {@link #find} so far: the next two fields are positions on the same scale. */
+    /** The number of bytes searched by {@link #find} so far. The next two fields are positions on the same scale. */
     long searched;
 
     long gramsResumeAt;
@@ -130,7 +141,7 @@ public final class DelimiterSearch {
         this.passesResumeAt = Math.min(warmUp, PASS_PAUSE);
     }
 
-    /** Continues as if CRLF had just been seen. Used at the start of the stream and of a part body. */
+    /** Continues as if CRLF had just been read. Used at the start of the stream and of a part body. */
     public void prime() {
         matchEnd = 2;
         matchStart = 2;
@@ -144,15 +155,15 @@ public final class DelimiterSearch {
         lookalike = 0;
     }
 
-    /** Discards the current match and continues as if a CR that is data had just been seen. */
+    /** Discards the current match and continues as if a CR had just been read as data. */
     public void resetAfterCr() {
         reset();
         lookalike = watching ? 1 : 0;
     }
 
     /**
-     * Sets whether the search stops at lookalikes, which it does not do initially. After a stop at a lookalike, this call is
-     * required before the search can continue.
+     * Sets whether the search stops at lookalikes; initially it does not. After the search has stopped at a lookalike,
+     * it continues only after a call of this method.
      */
     public void watch(boolean lookalikes) {
         watching = lookalikes;
@@ -215,7 +226,7 @@ public final class DelimiterSearch {
     public int find(ChunkMemory chunk, int from, int to) {
         if (matchEnd != 0 || isAtLookalike()) {
             throw new IllegalStateException(
-                    "a match or a lookalike is already found; call resume, reset or watch matchStart");
+                    "a match or a lookalike has already been found: call resume, reset or watch first");
         }
         chunk.check(from, to);
         rangeStart = from;

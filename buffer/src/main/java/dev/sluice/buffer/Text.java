@@ -15,8 +15,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Functions that decode text and scan bytes. Ranges outside the buffer or array throw {@link IndexOutOfBoundsException}.
- * Thread-safe.
+ * Static methods that decode text and scan bytes. A range outside of the buffer or array throws {@link
+ * IndexOutOfBoundsException}. Thread-safe.
  */
 public final class Text {
     private static final int CHARS_AT_A_TIME = 256;
@@ -48,8 +48,8 @@ public final class Text {
     /**
      * {@return the charset with the given name or alias, ignoring case, or null if there is none}
      *
-     * <p>Suitable for names from clients, which may send a different unknown name in each part. For every unknown name, {@link
-     * Charset#forName} queries all providers, which takes a tenth of a millisecond.
+     * <p>Use this method for names from clients, which may send a different unknown name in each part. {@link
+     * Charset#forName} queries all providers for every unknown name, which takes a tenth of a millisecond.
      */
     public static @Nullable Charset charset(String name) {
         for (Charset common : COMMON) {
@@ -63,8 +63,8 @@ public final class Text {
     /**
      * {@return the text of a range of a buffer (<em>borrowed</em>)}
      *
-     * <p>A buffer with an array is decoded in place; other memory is copied once, because a {@code String} can only be created from
-     * an array. The indices of the buffer do not change, and a leak-aware buffer records nothing.
+     * <p>A buffer with an array is decoded in place. Other memory is copied once, because a {@code String} can only be
+     * created from an array. The indices of the buffer do not change, and a leak-aware buffer records nothing.
      */
     public static String decode(ByteBuf buffer, int index, int length, Charset charset) {
         Objects.checkFromIndexSize(index, length, buffer.capacity());
@@ -123,9 +123,8 @@ public final class Text {
         int at = from;
         while (at <= to - 8) {
             long word = Swar.word(array, at);
-            // For a byte below 0x20 the subtraction sets the top bit, which the byte itself does not have. The XOR
-            // turns
-            // 0x7F into 0.
+            // For a byte below 0x20, the subtraction sets the top bit, which the byte itself does not have.
+            // The XOR turns 0x7F into 0.
             long controls = (word - SPACES) & ~word & Swar.TOPS | Swar.zeros(word ^ DELETES);
             if (controls != 0) {
                 return at + Long.numberOfTrailingZeros(controls) / 8;

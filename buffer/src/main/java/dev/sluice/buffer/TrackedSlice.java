@@ -6,14 +6,14 @@ import io.netty.util.ResourceLeakHint;
 import java.nio.ByteOrder;
 
 /**
- * A slice of a leak-tracked buffer that records changes of ownership but not reads. Retain, release and touch go to the tracked
- * buffer, so netty's leak detection stays exact. Reads go directly to the memory. Each retain leaves this slice as its hint, so a leak
- * report names the part.
+ * A slice of a leak-tracked buffer that records changes of ownership but not reads. Retain, release and touch go to the
+ * tracked buffer, so that Netty's leak detection stays exact. Reads go directly to the memory. Each retain records this
+ * slice as a hint, so that a leak report names the part.
  *
- * <p>{@link SwappedByteBuf} is the only public class of both netty 4.1 and 4.2 that forwards every call. It also swaps the byte order,
- * so it wraps a view with swapped byte order here.
+ * <p>{@link SwappedByteBuf} is the only public class of both Netty 4.1 and 4.2 that forwards every call. It also swaps
+ * the byte order, so this class passes a view whose byte order is already swapped.
  */
-@SuppressWarnings("deprecation") // netty deprecated all methods about byte order
+@SuppressWarnings("deprecation") // Netty deprecated all methods about byte order
 final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
     private final ByteBuf owner;
     private final int partIndex;

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The inner loops of {@link DelimiterSearch} over a direct NIO buffer, identical to the loops of {@link ArrayKernel}, where they are
- * described. Indices are absolute indices of the buffer.
+ * The inner loops of {@link DelimiterSearch} over a direct NIO buffer. {@link ArrayKernel} has the same loops and
+ * describes them. Indices are absolute indices of the buffer.
  */
 final class ViewKernel {
     private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

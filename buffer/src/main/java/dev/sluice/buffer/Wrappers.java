@@ -4,9 +4,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Access to the buffers inside netty's wrappers. At the leak detection levels ADVANCED and PARANOID, most calls on a tracked buffer
- * record a stack trace, which costs far more than the call. The wrapper classes are not public, so this class finds them with {@link
- * Class#forName}. If netty does not have one of them, its buffers are not unwrapped.
+ * Access to the buffers inside Netty's wrappers. At the leak detection levels ADVANCED and PARANOID, most calls on a
+ * tracked buffer record a stack trace, which costs far more than the call. The wrapper classes are not public, so this
+ * class finds them with {@link Class#forName}. Buffers of a wrapper class that Netty does not have are not unwrapped.
  */
 final class Wrappers {
     private static final @Nullable Class<?> SIMPLE = find("io.netty.buffer.SimpleLeakAwareByteBuf");
