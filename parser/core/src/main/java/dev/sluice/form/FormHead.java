@@ -17,17 +17,22 @@ import org.jspecify.annotations.Nullable;
  *     to reject long bodies early. It does not limit the number of bytes that are read
  * @param expectsContinue whether the client waits for permission to send the body ({@code Expect: 100-continue}), so
  *     that a rejected body is never sent
+ * @param remoteAddress the address of the client as the server knows it, or null; only for {@link FormSummary}
  */
 public record FormHead(
-        List<String> contentTypes, @Nullable String contentEncoding, long contentLength, boolean expectsContinue) {
+        List<String> contentTypes,
+        @Nullable String contentEncoding,
+        long contentLength,
+        boolean expectsContinue,
+        @Nullable String remoteAddress) {
     public FormHead {
         contentTypes = List.copyOf(contentTypes);
         contentLength = Math.max(contentLength, -1);
     }
 
-    /** Creates a head with at most one {@code Content-Type} and no {@code Content-Encoding}. */
+    /** Creates a head with at most one {@code Content-Type}, no {@code Content-Encoding} and no address. */
     public FormHead(@Nullable String contentType, long contentLength, boolean expectsContinue) {
-        this(contentType == null ? List.of() : List.of(contentType), null, contentLength, expectsContinue);
+        this(contentType == null ? List.of() : List.of(contentType), null, contentLength, expectsContinue, null);
     }
 
     /** {@return a head with only a {@code Content-Type}, which may be null} */

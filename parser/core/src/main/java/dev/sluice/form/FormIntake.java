@@ -110,11 +110,10 @@ public final class FormIntake {
         try {
             boundary = accepted(head);
         } catch (IOException e) { // without an assembler, which reports all other ends
-            Reason reason = e instanceof MultipartException known ? known.reason() : null;
-            FormReporter.reportRejected(context.metrics(), reason, FormReporter.outcome(reason));
+            FormReporter.reportRejected(context.metrics(), head, e, FormReporter.outcome(e));
             throw e;
         }
-        return new FormAssembler(boundary, context, head.contentLength());
+        return new FormAssembler(boundary, context, head);
     }
 
     /** {@return the boundary of a body that the head of the request does not rule out} */

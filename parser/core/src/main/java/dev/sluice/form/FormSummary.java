@@ -6,11 +6,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of one form, for {@link FormMetrics}. It contains no text from the client.
+ * The outcome of one form, for {@link FormMetrics}. The {@code failure} can contain text from the client: its message has only the escaped
+ * beginning of that text, without control characters, and {@link MultipartException#fieldName()} has all of it. Nothing else
+ * contains text from the client.
  *
  * @param outcome how the form ended
  * @param reason the reason of the rejection; null if the form is complete, was aborted, or failed for a reason outside
  *     the library
+ * @param failure the exception that ended the form: a {@link MultipartException} with the part, the field and the offset, or the original
+ *     exception of a sink, a disk or the connection; null if the form is complete, or was rejected without an exception
+ * @param remoteAddress the address of the client, if the adapter knows it, or null
  * @param bodyBytes the number of body bytes that were decoded
  * @param parts the number of complete parts
  * @param files the number of complete parts that have a file name
@@ -24,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 public record FormSummary(
         Outcome outcome,
         MultipartException.@Nullable Reason reason,
+        @Nullable Throwable failure,
+        @Nullable String remoteAddress,
         long bodyBytes,
         int parts,
         int files,

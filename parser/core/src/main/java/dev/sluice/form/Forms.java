@@ -159,11 +159,15 @@ public final class Forms implements Closeable {
      * the request headers, without calling {@link #receive}. Received forms are reported automatically.
      *
      * @param options the options of the form
-     * @param reason the reason of the rejection, or null if the adapter or the application has a reason of its own
+     * @param head the head of the request
+     * @param failure the rejection, or null if the adapter or the application has a reason of its own
      */
-    public static void reportRejected(FormOptions options, MultipartException.@Nullable Reason reason) {
+    public static void reportRejected(FormOptions options, FormHead head, @Nullable MultipartException failure) {
         FormReporter.reportRejected(
-                options.metrics, reason, reason == null ? FormSummary.Outcome.REFUSED : FormReporter.outcome(reason));
+                options.metrics,
+                head,
+                failure,
+                failure == null ? FormSummary.Outcome.REFUSED : FormReporter.outcome(failure));
     }
 
     /**

@@ -15,13 +15,13 @@ class FormHeadTest {
     @Test
     void severalTypes_orAnEncoding_areRejected() throws Exception {
         for (String coding : new String[] {null, "identity", " Identity "}) {
-            FormHead head = new FormHead(List.of(TYPE), coding, -7, false);
+            FormHead head = new FormHead(List.of(TYPE), coding, -7, false, null);
             assertEquals("x", head.boundary(Preset.STANDARD).value());
             assertEquals(-1, head.contentLength());
         }
-        assertRejected(400, new FormHead(List.of(TYPE, TYPE), null, 1, false));
-        assertRejected(415, new FormHead(List.of(TYPE), "gzip", 1, false));
-        assertRejected(415, new FormHead(List.of(TYPE), "identity, br", 1, false));
+        assertRejected(400, new FormHead(List.of(TYPE, TYPE), null, 1, false, null));
+        assertRejected(415, new FormHead(List.of(TYPE), "gzip", 1, false, null));
+        assertRejected(415, new FormHead(List.of(TYPE), "identity, br", 1, false, null));
         assertRejected(415, FormHead.of(null));
     }
 

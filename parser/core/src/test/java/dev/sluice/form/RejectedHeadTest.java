@@ -3,6 +3,7 @@ package dev.sluice.form;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,7 +11,6 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.Setting;
-import dev.sluice.form.assembly.FormReporter;
 import dev.sluice.testkit.FaultyFileSystem;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,9 @@ class RejectedHeadTest extends SpooledTest {
     private static final class Reported implements FormMetrics {
         final List<String> events = new ArrayList<>();
 
+        @Nullable
+        FormSummary last;
+
         @Override
         public void formStarted() {
             events.add("started");
@@ -49,6 +53,7 @@ class RejectedHeadTest extends SpooledTest {
         @Override
         public void formEnded(FormSummary summary) {
             events.add(summary.outcome() + " " + summary.reason());
+            last = summary;
         }
     }
 
@@ -79,7 +84,8 @@ class RejectedHeadTest extends SpooledTest {
         Reported reported = new Reported();
         FormOptions options = given.toBuilder().metrics(reported).build();
         Forms forms = Forms.of(options);
-        List<String> once = List.of("started", FormReporter.outcome(reason) + " " + reason);
+        List<String> once =
+                List.of("started", FormSummary.Outcome.valueOf(reason.kind().name()) + " " + reason);
         MultipartException read =
                 assertThrows(MultipartException.class, () -> forms.read(UNREAD, head, options), head.toString());
         assertEquals(reason, read.reason());
@@ -98,10 +104,11 @@ class RejectedHeadTest extends SpooledTest {
         assertReportedOnce(Reason.UNSUPPORTED_MEDIA_TYPE, FormHead.of(null), options);
         assertReportedOnce(Reason.UNSUPPORTED_MEDIA_TYPE, FormHead.of("application/json"), options);
         assertReportedOnce(Reason.UNSUPPORTED_MEDIA_TYPE, FormHead.of("multipart/mixed; boundary=x"), options);
-        assertReportedOnce(Reason.UNSUPPORTED_MEDIA_TYPE, new FormHead(List.of(TYPE), "gzip", -1, false), options);
+        assertReportedOnce(
+                Reason.UNSUPPORTED_MEDIA_TYPE, new FormHead(List.of(TYPE), "gzip", -1, false, null), options);
         assertReportedOnce(Reason.MISSING_BOUNDARY, FormHead.of("multipart/form-data"), options);
         assertReportedOnce(Reason.INVALID_BOUNDARY, FormHead.of("multipart/form-data; boundary=\"\""), options);
-        assertReportedOnce(Reason.DUPLICATE_HEADER, new FormHead(List.of(TYPE, TYPE), null, -1, false), options);
+        assertReportedOnce(Reason.DUPLICATE_HEADER, new FormHead(List.of(TYPE, TYPE), null, -1, false, null), options);
         assertReportedOnce(Reason.BODY_TOO_LARGE, announced(100 * MIB + 1), options);
         assertReportedOnce(Reason.SPOOL_FULL, announced(100 * MIB), options);
         assertReportedOnce(
@@ -114,11 +121,17 @@ class RejectedHeadTest extends SpooledTest {
     void rejectionByAnAdapter_isReportedOnce() {
         Reported reported = new Reported();
         FormOptions options = FormOptions.inMemory(budget).metrics(reported).build();
-        Forms.reportRejected(options, Reason.UNSUPPORTED_MEDIA_TYPE);
-        Forms.reportRejected(options, null);
+        MultipartException rejection =
+                MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build();
+        FormHead head = new FormHead(List.of(TYPE), null, -1, false, "192.0.2.1");
+        Forms.reportRejected(options, head, rejection);
+        FormSummary summary = Objects.requireNonNull(reported.last);
+        assertSame(rejection, summary.failure());
+        assertEquals("192.0.2.1", summary.remoteAddress());
+        Forms.reportRejected(options, head, null);
         assertEquals(
                 List.of("started", "MALFORMED UNSUPPORTED_MEDIA_TYPE", "started", "REFUSED null"), reported.events);
-        Forms.reportRejected(FormOptions.inMemory(budget).build(), null); // without metrics nothing happens
+        Forms.reportRejected(FormOptions.inMemory(budget).build(), head, null); // without metrics nothing happens
     }
 
     private @Nullable Reason headRejection(long length, UnaryOperator<FormOptions.Builder> change) {

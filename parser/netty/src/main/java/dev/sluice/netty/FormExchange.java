@@ -8,6 +8,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSource;
 import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
@@ -17,6 +18,8 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.Objects;
@@ -51,7 +54,7 @@ final class FormExchange implements FormSource {
     private int turnBytes;
 
     /** @param loop the event loop; it checks the demand after each task */
-    FormExchange(FormReceiver receiver, HttpRequest request, HandlerGroup group, Executor loop) {
+    FormExchange(FormReceiver receiver, HttpRequest request, HandlerGroup group, Channel channel, Executor loop) {
         this.receiver = receiver;
         this.group = group;
         this.loop = loop;
@@ -63,7 +66,14 @@ final class FormExchange implements FormSource {
                 request.headers().getAll(HttpHeaderNames.CONTENT_TYPE),
                 codings.isEmpty() ? null : String.join(", ", codings),
                 malformed == null ? HttpUtil.getContentLength(request, -1L) : -1,
-                continueExpected);
+                continueExpected,
+                address(channel.remoteAddress()));
+    }
+
+    private static @Nullable String address(@Nullable SocketAddress remote) {
+        return remote instanceof InetSocketAddress inet && inet.getAddress() != null
+                ? inet.getAddress().getHostAddress()
+                : remote == null ? null : remote.toString();
     }
 
     /** @param sender called once on the event loop with the response, which is <em>transferred</em> */

@@ -235,8 +235,9 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             closer.close(ctx); // without a receiver there is nothing to respond with
             return;
         }
-        FormExchange form =
-                receiver == null ? null : new FormExchange(receiver, head, group, task -> executeLater(ctx, task));
+        FormExchange form = receiver == null
+                ? null
+                : new FormExchange(receiver, head, group, ctx.channel(), task -> executeLater(ctx, task));
         request = new RequestState(head, form, group.maxDrainBytes());
         if (form != null) {
             if (!(head instanceof HttpContent)) {

@@ -822,7 +822,7 @@ class MultipartHandlerTest {
         try (ErrorLog log = new ErrorLog()) {
             List<String> ended = new ArrayList<>();
             FormOptions counted = options.toBuilder()
-                    .metrics(form -> ended.add(form.outcome() + " " + form.reason()))
+                    .metrics(form -> ended.add(form.outcome() + " " + form.reason() + " " + form.remoteAddress()))
                     .build();
             Executor full = task -> {
                 throw new RejectedExecutionException("on purpose");
@@ -832,7 +832,7 @@ class MultipartHandlerTest {
             assertAnswer(503, false);
             assertEquals(MultipartException.Kind.OVERLOADED, reason().kind());
             assertEquals(List.of(), log.messages);
-            assertEquals(List.of("OVERLOADED SINK_STALLED"), ended);
+            assertEquals(List.of("OVERLOADED SINK_STALLED embedded"), ended);
         }
     }
 

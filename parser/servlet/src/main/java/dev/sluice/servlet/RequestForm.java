@@ -150,7 +150,8 @@ final class RequestForm {
     /** Rejects the body unread. Calls for the form throw {@code refusal}. */
     void refuse(MultipartRequestException refusal) {
         owner.set(BodyOwner.REFUSED);
-        Forms.reportRejected(options, refusal.getCause() instanceof MultipartException known ? known.reason() : null);
+        Forms.reportRejected(
+                options, head(source), refusal.getCause() instanceof MultipartException known ? known : null);
         future.completeExceptionally(refusal);
     }
 
@@ -164,7 +165,8 @@ final class RequestForm {
                 types.size() > 1 ? types : type == null ? List.of() : List.of(type),
                 encodings.isEmpty() ? null : String.join(", ", encodings),
                 request.getContentLengthLong(),
-                request.getHeader("Expect") != null);
+                request.getHeader("Expect") != null,
+                request.getRemoteAddr());
     }
 
     /** @param paced the options with the minimum rate to enforce; null if another class enforces it */

@@ -42,6 +42,7 @@ class RejectedHeadsTest extends AppTestBase {
 
                     @Override
                     public void formEnded(FormSummary summary) {
+                        assertEquals("127.0.0.1", summary.remoteAddress());
                         reported.add(summary.outcome() + " " + summary.reason());
                     }
                 })

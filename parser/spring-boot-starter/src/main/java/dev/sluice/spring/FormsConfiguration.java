@@ -47,7 +47,7 @@ class FormsConfiguration {
             ObjectProvider<FormOptionsCustomizer> customizers) {
         FormOptions.Builder options = FormOptions.builder(spool, memory);
         properties.forEach(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
-        metrics.ifAvailable(options::metrics);
+        options.metrics(new RejectionLog(properties.rejectionLogLevel(), metrics.getIfAvailable(), System::nanoTime));
         customizers.orderedStream().forEach(customizer -> customizer.customize(options));
         return options.build();
     }

@@ -41,6 +41,7 @@ final class SluiceProperties {
     private static final Log LOG = LogFactory.getLog(SluiceProperties.class);
     private static final String PREFIX = "sluice";
     private static final String PATHS = PREFIX + ".paths";
+    private static final String LOG_REJECTED = PREFIX + ".log-rejected";
     private static final Bindable<Map<String, Map<String, String>>> SETTINGS_BY_PATH =
             Bindable.of(ResolvableType.forClassWithGenerics(
                     Map.class,
@@ -69,6 +70,7 @@ final class SluiceProperties {
     final Map<String, Map<Setting, String>> paths = new LinkedHashMap<>();
 
     private final Map<Setting, String> bootProperties;
+    private final RejectionLog.Level rejectionLogLevel;
     private final boolean lazy;
     private final boolean strict;
 
@@ -94,6 +96,7 @@ final class SluiceProperties {
                 .orElse(Map.of())
                 .forEach((path, settings) -> settings.forEach((key, value) -> putForPath(path, key, value)));
         warnAboutUnknownProperties(environment);
+        rejectionLogLevel = binder.bind(LOG_REJECTED, RejectionLog.Level.class).orElse(RejectionLog.Level.INFO);
         lazy = binder.bind(SERVLET_PREFIX + "resolve-lazily", Boolean.class).orElse(false);
         strict = binder.bind(SERVLET_PREFIX + "strict-servlet-compliance", Boolean.class)
                 .orElse(false);
@@ -236,7 +239,7 @@ final class SluiceProperties {
      */
     private static void warnAboutUnknownProperties(Environment environment) {
         Set<String> known = Stream.concat(
-                        Stream.of("enabled", "paths"),
+                        Stream.of("enabled", "paths", "logrejected"),
                         Stream.of(Setting.values()).map(Setting::key))
                 .map(key -> key.toLowerCase(Locale.ROOT))
                 .collect(Collectors.toSet());
@@ -309,6 +312,10 @@ final class SluiceProperties {
     /** {@return whether multipart bodies that are not forms are refused} */
     boolean refusesOtherMultipart() {
         return !"false".equalsIgnoreCase(values.get(Setting.REFUSE_OTHER_MULTIPART));
+    }
+
+    RejectionLog.Level rejectionLogLevel() {
+        return rejectionLogLevel;
     }
 
     boolean resolvesLazily() {

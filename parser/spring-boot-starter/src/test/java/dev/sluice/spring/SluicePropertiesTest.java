@@ -277,6 +277,7 @@ class SluicePropertiesTest {
                         setting -> "sluice." + SluiceProperties.kebab(setting), SluicePropertiesTest::expectedDefault));
         expected.put("sluice.enabled", "true");
         expected.put("sluice.paths", "null");
+        expected.put("sluice.log-rejected", "info");
         assertEquals(expected, defaults);
     }
 

@@ -427,8 +427,9 @@ class WebFluxTest {
     }
 
     @Test
-    void rejectedHeads_areCountedOnce() throws Exception {
-        start("--sluice.max-body-bytes=1KiB");
+    @ExtendWith(OutputCaptureExtension.class)
+    void rejectedHeads_areCountedAndLoggedOnce(CapturedOutput output) throws Exception {
+        start("--sluice.max-body-bytes=1KiB", "--sluice.log-rejected=warn", "--logging.level.dev.sluice=WARN");
         for (String path : List.of("/upload", "/parts", "/events")) {
             String tooLarge = post(path, form("more", 2000));
             assertTrue(tooLarge.startsWith("HTTP/1.1 413 "), tooLarge);
@@ -442,6 +443,11 @@ class WebFluxTest {
                     .write("GET /actuator/metrics/sluice.forms HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             String meters = answer(socket);
             assertTrue(meters.contains("\"statistic\":\"COUNT\",\"value\":4.0"), meters);
+        }
+        String logged = output.getAll();
+        assertEquals(4, logged.split("a form was rejected from 127.0.0.1 ", -1).length - 1, logged);
+        for (String reason : List.of("(BODY_TOO_LARGE): ", "(UNSUPPORTED_MEDIA_TYPE): ")) {
+            assertTrue(logged.contains(reason), logged);
         }
     }
 

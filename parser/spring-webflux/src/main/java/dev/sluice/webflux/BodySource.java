@@ -9,6 +9,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CancellationException;
@@ -26,6 +27,7 @@ import org.springframework.core.io.buffer.DefaultDataBuffer;
 import org.springframework.core.io.buffer.NettyDataBuffer;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ReactiveHttpInputMessage;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.BaseSubscriber;
@@ -65,7 +67,14 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
                 HeaderFields.all(headers, HttpHeaders.CONTENT_TYPE),
                 codings.isEmpty() ? null : codings,
                 headers.getContentLength(),
-                "100-continue".equalsIgnoreCase(headers.getFirst(HttpHeaders.EXPECT)));
+                "100-continue".equalsIgnoreCase(headers.getFirst(HttpHeaders.EXPECT)),
+                message instanceof ServerHttpRequest request ? address(request.getRemoteAddress()) : null);
+    }
+
+    private static @Nullable String address(@Nullable InetSocketAddress remote) {
+        return remote == null || remote.getAddress() == null
+                ? null
+                : remote.getAddress().getHostAddress();
     }
 
     /**

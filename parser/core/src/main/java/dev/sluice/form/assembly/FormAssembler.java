@@ -4,10 +4,10 @@ import dev.sluice.Boundary;
 import dev.sluice.Deviation;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
-import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
+import dev.sluice.form.FormHead;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.PartSink;
@@ -67,8 +67,8 @@ public final class FormAssembler {
     private boolean over;
     private long overhead;
 
-    /** @param expected the announced size of the body in bytes, or -1; used only to report progress */
-    public FormAssembler(Boundary boundary, FormContext context, long expected) throws IOException {
+    /** @param head the head of the request, for the reports */
+    public FormAssembler(Boundary boundary, FormContext context, FormHead head) throws IOException {
         this.context = context;
         FormOptions options = context.options();
         this.limits = options.multipart();
@@ -82,7 +82,7 @@ public final class FormAssembler {
                 this::moveLargestToFile);
         this.rules = new TextRules(limits.maxFieldBytes());
         this.counts = new FormLimits(limits);
-        this.reporter = new FormReporter(context, memory, decoder, expected);
+        this.reporter = new FormReporter(context, memory, decoder, head);
         try {
             memory.reserveForProcess(headerReserve());
         } catch (MultipartException e) {
@@ -359,8 +359,7 @@ public final class FormAssembler {
         over = true;
         boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
         boolean unexplained = aborted && !overloaded; // an adapter that has no thread for the form also aborts it
-        Reason known = !unexplained && reason instanceof MultipartException e ? e.reason() : null;
-        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(known), known);
+        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
             PartSink maybe = sinks.get(published);

@@ -1,9 +1,11 @@
 package dev.sluice.form.assembly;
 
 import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
+import dev.sluice.form.FormHead;
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.Progress;
@@ -28,7 +30,7 @@ public final class FormReporter {
     private final FormContext context;
     private final FormMemory memory;
     private final MultipartDecoder decoder;
-    private final long expectedBytes;
+    private final FormHead head;
     private final long started;
     private long lastProgress;
     private int endedPart = -1;
@@ -42,13 +44,13 @@ public final class FormReporter {
     /**
      * Reports the start of a form.
      *
-     * @param expectedBytes the announced size of the body in bytes, or -1; used only to report progress
+     * @param head the head of the request, for the progress and the summary
      */
-    FormReporter(FormContext context, FormMemory memory, MultipartDecoder decoder, long expectedBytes) {
+    FormReporter(FormContext context, FormMemory memory, MultipartDecoder decoder, FormHead head) {
         this.context = context;
         this.memory = memory;
         this.decoder = decoder;
-        this.expectedBytes = expectedBytes;
+        this.head = head;
         this.started = context.now();
         this.lastProgress = started - context.progressNanos();
         report(context.metrics(), FormMetrics::formStarted);
@@ -79,7 +81,7 @@ public final class FormReporter {
             int part = decoder.partIndex();
             boolean partEnded = part >= 0 && part == endedPart;
             listener.progressed(
-                    new Progress(decoder.offset(), expectedBytes, part, decoder.partSize(), partEnded, ended));
+                    new Progress(decoder.offset(), head.contentLength(), part, decoder.partSize(), partEnded, ended));
         }
     }
 
@@ -118,12 +120,14 @@ public final class FormReporter {
         }
     }
 
-    void formEnded(FormSummary.Outcome outcome, @Nullable Reason reason) {
+    void formEnded(FormSummary.Outcome outcome, @Nullable Throwable failure) {
         report(
                 context.metrics(),
                 metrics -> metrics.formEnded(new FormSummary(
                         outcome,
-                        reason,
+                        reason(outcome, failure),
+                        failure,
+                        head.remoteAddress(),
                         decoder.offset(),
                         parts,
                         files,
@@ -137,17 +141,24 @@ public final class FormReporter {
 
     /** Reports the start and the end of a form that was rejected because of its request headers. */
     public static void reportRejected(
-            @Nullable FormMetrics metrics, @Nullable Reason reason, FormSummary.Outcome outcome) {
-        FormSummary summary = new FormSummary(outcome, reason, 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
+            @Nullable FormMetrics metrics, FormHead head, @Nullable Throwable failure, FormSummary.Outcome outcome) {
+        FormSummary summary = new FormSummary(
+                outcome, reason(outcome, failure), failure, head.remoteAddress(), 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
         report(metrics, FormMetrics::formStarted);
         report(metrics, listener -> listener.formEnded(summary));
     }
 
-    /** {@return the outcome of a form that failed; the reason is null for a failure outside the library} */
-    public static FormSummary.Outcome outcome(@Nullable Reason reason) {
-        return reason == null
-                ? FormSummary.Outcome.FAILED
-                : FormSummary.Outcome.valueOf(reason.kind().name());
+    /** {@return the outcome of a form that failed with {@code failure}} */
+    public static FormSummary.Outcome outcome(Throwable failure) {
+        return failure instanceof MultipartException known
+                ? FormSummary.Outcome.valueOf(known.kind().name())
+                : FormSummary.Outcome.FAILED;
+    }
+
+    private static @Nullable Reason reason(FormSummary.Outcome outcome, @Nullable Throwable failure) {
+        return failure instanceof MultipartException known && outcome != FormSummary.Outcome.ABORTED
+                ? known.reason()
+                : null;
     }
 
     private static void report(@Nullable FormMetrics metrics, Consumer<FormMetrics> event) {

@@ -1,0 +1,130 @@
+package dev.sluice.spring;
+
+import dev.sluice.form.FormMetrics;
+import dev.sluice.form.FormSummary;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A listener that logs rejected forms and passes all events on. It logs at most {@value #MAX_LINES} lines per second, because a client can
+ * cause any number of rejections. Each line is free of control characters.
+ */
+final class RejectionLog implements FormMetrics {
+    /** The values of {@code sluice.log-rejected}. */
+    enum Level {
+        OFF,
+        DEBUG,
+        INFO,
+        WARN
+    }
+
+    static final int MAX_LINES = 10;
+
+    private static final int MAX_ADDRESS = 64;
+    private static final Log LOG = LogFactory.getLog(RejectionLog.class);
+
+    private final Level level;
+    private final @Nullable FormMetrics next;
+    private final LongSupplier clock;
+    private long second = Long.MIN_VALUE;
+    private int lines;
+    private long omitted;
+
+    /**
+     * @param next receives all events, or null
+     * @param clock as {@link System#nanoTime()}
+     */
+    RejectionLog(Level level, @Nullable FormMetrics next, LongSupplier clock) {
+        this.level = level;
+        this.next = next;
+        this.clock = clock;
+    }
+
+    @Override
+    public void formStarted() {
+        if (next != null) {
+            next.formStarted();
+        }
+    }
+
+    @Override
+    public void bodyReceived(int bytes) {
+        if (next != null) {
+            next.bodyReceived(bytes);
+        }
+    }
+
+    @Override
+    public void formEnded(FormSummary summary) {
+        switch (summary.outcome()) {
+            case COMPLETED, ABORTED, FAILED -> {} // the application or the adapter handles failures
+            default -> log(summary);
+        }
+        if (next != null) {
+            next.formEnded(summary);
+        }
+    }
+
+    private void log(FormSummary summary) {
+        if (!isEnabled()) {
+            return;
+        }
+        long more = omittedBefore();
+        if (more < 0) {
+            return;
+        }
+        StringBuilder line = new StringBuilder("a form was rejected");
+        if (summary.remoteAddress() != null) {
+            line.append(" from ").append(visible(summary.remoteAddress()));
+        }
+        line.append(" (")
+                .append(summary.reason() == null ? summary.outcome() : summary.reason())
+                .append(')');
+        if (summary.failure() != null) {
+            line.append(": ").append(summary.failure().getMessage()); // escaped by MultipartException
+        }
+        if (more > 0) {
+            line.append("; ").append(more).append(" more were not logged");
+        }
+        switch (level) {
+            case WARN -> LOG.warn(line);
+            case INFO -> LOG.info(line);
+            default -> LOG.debug(line);
+        }
+    }
+
+    private boolean isEnabled() {
+        return switch (level) {
+            case OFF -> false;
+            case DEBUG -> LOG.isDebugEnabled();
+            case INFO -> LOG.isInfoEnabled();
+            case WARN -> LOG.isWarnEnabled();
+        };
+    }
+
+    /** {@return the number of lines omitted since the last one, or -1 if this line is omitted as well} */
+    private synchronized long omittedBefore() {
+        long now = TimeUnit.NANOSECONDS.toSeconds(clock.getAsLong());
+        if (now != second) {
+            second = now;
+            lines = 0;
+        }
+        if (lines == MAX_LINES) {
+            omitted++;
+            return -1;
+        }
+        lines++;
+        long more = omitted;
+        omitted = 0;
+        return more;
+    }
+
+    /** {@return an address for a log line} A proxy may pass on what the client claims to be. */
+    private static String visible(String address) {
+        String shown = address.replaceAll("[^\\x21-\\x7E]", "?");
+        return shown.length() > MAX_ADDRESS ? shown.substring(0, MAX_ADDRESS) + "..." : shown;
+    }
+}
