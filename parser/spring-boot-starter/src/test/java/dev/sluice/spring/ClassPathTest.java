@@ -74,7 +74,8 @@ class ClassPathTest {
                         .find())
                 .collect(Collectors.joining(File.pathSeparator));
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        Process process = new ProcessBuilder(java, "-XX:TieredStopAtLevel=1", "-cp", rest, Application.class.getName())
+        Process process = new ProcessBuilder(
+                        java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", rest, Application.class.getName())
                 .redirectErrorStream(true)
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -205,18 +205,31 @@ class GuideTest {
 
     @Test
     void inputLeftEmpty_isNotStored() throws Exception {
-        TestForm none = new TestForm().field("title", "Sea").file("photo", "", new byte[0]);
+        assertStored(0, new TestForm().field("title", "Sea").file("photo", "", new byte[0]));
+    }
+
+    @Test
+    void severalFilesOfAnInput_areAllStored() throws Exception {
+        TestForm two = new TestForm()
+                .field("title", "Sea")
+                .file("photo", "a.jpg", new byte[1])
+                .file("photo", "b.jpg", new byte[2]);
+        assertStored(4, two);
+    }
+
+    /** Sends a form to the server of the README, and reads it as the guide does. Both store its files. */
+    private void assertStored(int expected, TestForm form) throws Exception {
         HttpServer server = WholeServer.start(0, directory);
         try (Forms forms = Forms.open()) {
             URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
             assertEquals(
                     201,
                     status(HttpRequest.newBuilder(uri)
-                            .POST(BodyPublishers.ofByteArray(none.body()))
+                            .POST(BodyPublishers.ofByteArray(form.body()))
                             .header("Content-Type", TestForm.CONTENT_TYPE)));
-            assertEquals("Sea", new Guide(forms, directory).stream(body(none), TestForm.CONTENT_TYPE));
+            assertEquals("Sea", new Guide(forms, directory).stream(body(form), TestForm.CONTENT_TYPE));
             try (Stream<Path> files = Files.list(directory)) {
-                assertEquals(0, files.count());
+                assertEquals(expected, files.count());
             }
         } finally {
             server.stop(0);
@@ -233,29 +246,6 @@ class GuideTest {
             assertEquals(
                     new Guide.Receipt("Sea", 1, 5),
                     new Guide(forms, directory).receive(body(form), TestForm.CONTENT_TYPE, directory));
-        }
-    }
-
-    @Test
-    void severalFilesOfAnInput_areAllStored() throws Exception {
-        TestForm two = new TestForm()
-                .field("title", "Sea")
-                .file("photo", "a.jpg", new byte[1])
-                .file("photo", "b.jpg", new byte[2]);
-        HttpServer server = WholeServer.start(0, directory);
-        try (Forms forms = Forms.open()) {
-            URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
-            assertEquals(
-                    201,
-                    status(HttpRequest.newBuilder(uri)
-                            .POST(BodyPublishers.ofByteArray(two.body()))
-                            .header("Content-Type", TestForm.CONTENT_TYPE)));
-            assertEquals("Sea", new Guide(forms, directory).stream(body(two), TestForm.CONTENT_TYPE));
-            try (Stream<Path> files = Files.list(directory)) {
-                assertEquals(4, files.count());
-            }
-        } finally {
-            server.stop(0);
         }
     }
 
