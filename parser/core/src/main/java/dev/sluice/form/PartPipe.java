@@ -1,6 +1,7 @@
 package dev.sluice.form;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,15 +16,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands a part on to a consumer on another thread that wants to block on an {@link InputStream}. The form waits for the
- * consumer without a thread; the consumer's thread waits for the client.
+ * A sink whose content a consumer on another thread reads from an {@link InputStream}. The form waits for the consumer without a
+ * thread. The consumer's thread waits for the client.
  *
- * <p>The stream ends when the <em>whole form</em> ended well; if that fails, reading throws, so that the consumer cannot
+ * <p>The stream ends when the <em>whole form</em> has succeeded. If the form fails, reading throws, so that the consumer cannot
  * mistake half an upload for a whole one. If the consumer closes its stream early, the form fails.
+ *
+ * <p><b>Memory.</b> Bytes that wait for the consumer are charged to a {@link MemoryBudget} until they are read or discarded. A
+ * retained slice keeps its whole chunk, so the chunk is charged, and a slice of at most half of its chunk is copied instead. The
+ * charge is therefore less than twice the bytes that wait. If the budget has no room, the form is rejected with {@code
+ * MEMORY_FULL} (503), because the bytes have already arrived and cannot be written to disk.
  */
 public final class PartPipe implements PartSink {
-    private static final int COPY_BELOW = 2048;
-
     private enum End {
         NONE,
         COMPLETE,
@@ -32,42 +36,48 @@ public final class PartPipe implements PartSink {
         ABANDONED
     }
 
+    /** Bytes for the consumer, and the memory that they keep. */
+    private record Waiting(ByteBuf data, int charge) {}
+
     private final int capacity;
     private final long maxWaitNanos;
+    private final MemoryBudget.Account memory;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Queue<ByteBuf> queue = new ArrayDeque<>();
+    private final Queue<Waiting> queue = new ArrayDeque<>();
     private final InputStream stream = new Stream();
     private long size;
     private End end = End.NONE;
     private @Nullable Readiness full;
 
-    private PartPipe(int capacity, Duration maxWait) {
+    private PartPipe(int capacity, Duration maxWait, MemoryBudget memory) {
         if (capacity < 1 || maxWait.isNegative() || maxWait.isZero()) {
             throw new IllegalArgumentException(
                     "capacity is " + capacity + ", must be 1 or more; maxWait is " + maxWait + ", must be positive");
         }
         this.capacity = capacity;
         this.maxWaitNanos = TimeUnit.NANOSECONDS.convert(maxWait);
+        this.memory = memory.open();
     }
 
-    /** {@return as {@link #create(int, Duration)}, with one minute} */
-    public static PartPipe create(int capacity) {
-        return create(capacity, Duration.ofMinutes(1));
+    /** {@return a pipe as by {@link #create(int, Duration, MemoryBudget)}, whose consumer waits at most one minute} */
+    public static PartPipe create(int capacity, MemoryBudget memory) {
+        return create(capacity, Duration.ofMinutes(1), memory);
     }
 
     /**
      * {@return a pipe}
      *
      * @param capacity how many bytes may wait for the consumer, 1 or more; one chunk more may
-     * @param maxWait how long the consumer waits while nothing comes, positive; for ever with {@code
-     *     ChronoUnit.FOREVER.getDuration()}
+     * @param maxWait how long the consumer waits if no bytes arrive, more than 0; {@code ChronoUnit.FOREVER.getDuration()} for no
+     *     limit
+     * @param memory the budget that is charged, usually {@link FormOptions#memory()}
      */
-    public static PartPipe create(int capacity, Duration maxWait) {
-        return new PartPipe(capacity, maxWait);
+    public static PartPipe create(int capacity, Duration maxWait, MemoryBudget memory) {
+        return new PartPipe(capacity, maxWait, memory);
     }
 
-    /** {@return the stream for the consumer, always the same; it has to be closed} */
+    /** {@return the stream for the consumer, always the same, which the consumer must close} */
     public InputStream inputStream() {
         return stream;
     }
@@ -81,9 +91,15 @@ public final class PartPipe implements PartSink {
             } else if (end != End.NONE) {
                 throw new IllegalStateException("the sink is " + end + ": use one sink per part");
             }
-            // what is small would keep a whole chunk in memory
-            queue.add(data.readableBytes() < COPY_BELOW ? Unpooled.copiedBuffer(data) : data.retainedSlice());
-            size += data.readableBytes();
+            int count = data.readableBytes();
+            int chunk = chunkSize(data);
+            boolean copies = count <= chunk / 2;
+            memory.reserve(copies ? count : chunk);
+            queue.add(
+                    copies
+                            ? new Waiting(Unpooled.copiedBuffer(data), count)
+                            : new Waiting(data.retainedSlice(), chunk));
+            size += count;
             changed.signalAll();
             if (size <= capacity) {
                 return Readiness.READY;
@@ -93,6 +109,15 @@ public final class PartPipe implements PartSink {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** {@return the size of the memory that a slice of {@code data} keeps; unlimited if it may be in several chunks} */
+    private static int chunkSize(ByteBuf data) {
+        ByteBuf chunk = data;
+        for (ByteBuf outer; (outer = chunk.unwrap()) != null; ) {
+            chunk = outer;
+        }
+        return chunk instanceof CompositeByteBuf ? Integer.MAX_VALUE : chunk.capacity();
     }
 
     private static IOException abandoned() {
@@ -127,7 +152,7 @@ public final class PartPipe implements PartSink {
 
     @Override
     public void retract() throws IOException {
-        throw new IOException("a consumer has been told that the form ended well");
+        throw new IOException("the consumer of the part has already read its end");
     }
 
     /** Fails the part for the consumer, unless it was published. */
@@ -146,10 +171,10 @@ public final class PartPipe implements PartSink {
     }
 
     private void drop() {
-        for (ByteBuf data; (data = queue.poll()) != null; ) {
-            data.release();
-        }
+        queue.forEach(next -> next.data.release());
+        queue.clear();
         size = 0;
+        memory.close();
     }
 
     /** The side of the consumer. */
@@ -170,15 +195,17 @@ public final class PartPipe implements PartSink {
             lock.lock();
             try {
                 await();
-                ByteBuf data = queue.peek();
-                if (data == null) {
+                Waiting next = queue.peek();
+                if (next == null) {
                     return -1;
                 }
-                int count = Math.min(length, data.readableBytes());
-                data.readBytes(target, index, count);
+                int count = Math.min(length, next.data.readableBytes());
+                next.data.readBytes(target, index, count);
                 size -= count;
-                if (!data.isReadable()) {
-                    queue.remove().release();
+                if (!next.data.isReadable()) {
+                    queue.remove();
+                    next.data.release();
+                    memory.release(next.charge);
                 }
                 if (full != null && size <= capacity / 2) {
                     room = full;

@@ -216,9 +216,9 @@ class FormIntakeTest extends SpooledTest {
 
     @Test
     void retract_fails_isReportedWithTheFailure() throws IOException {
-        PartPipe told = PartPipe.create(100);
+        PartPipe pipe = PartPipe.create(100, budget);
         Remote second = new Remote();
-        PushedForm form = received(told, second);
+        PushedForm form = received(pipe, second);
         form.intake().finish();
         for (int call = 0; call < 2; call++) { // write, complete
             second.last.ready();
@@ -228,9 +228,9 @@ class FormIntakeTest extends SpooledTest {
         second.last.fail(broken);
         runResumed(form);
         assertSame(broken, failure(form));
-        assertEquals("a consumer has been told that the form ended well", broken.getSuppressed()[0].getMessage());
+        assertEquals("the consumer of the part has already read its end", broken.getSuppressed()[0].getMessage());
         assertEquals(List.of("write", "complete", "publish", "close"), second.calls);
-        told.inputStream().close();
+        pipe.inputStream().close();
     }
 
     @Test

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -18,6 +20,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -25,6 +28,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(LeakCheck.class)
 class PartPipeTest {
     private static final Duration SHORT = Duration.ofMillis(1);
+    private static final int CHUNK = 32 << 10;
+
+    private final MemoryBudget memory = MemoryBudget.of(2 * CHUNK, 0, 0);
+
+    @AfterEach
+    void nothingIsCharged() {
+        assertEquals(0, memory.used());
+    }
 
     private static Readiness write(PartSink sink, String text) throws IOException {
         ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
@@ -52,7 +63,7 @@ class PartPipeTest {
     void stream_endsOnlyWhenTheFormIsComplete() throws Exception {
         String text = "The quick brown fox jumps over the lazy dog. ".repeat(100); // not copied
         for (int capacity : new int[] {1, 7, 100_000}) {
-            PartPipe pipe = PartPipe.create(capacity, ChronoUnit.FOREVER.getDuration());
+            PartPipe pipe = PartPipe.create(capacity, ChronoUnit.FOREVER.getDuration(), memory);
             FutureTask<byte[]> consumer = start(() -> {
                 try (InputStream in = pipe.inputStream()) {
                     return in.readAllBytes();
@@ -70,7 +81,7 @@ class PartPipeTest {
 
     @Test
     void pipe_halfRead_isReadyAgain() throws IOException {
-        PartPipe pipe = PartPipe.create(4);
+        PartPipe pipe = PartPipe.create(4, memory);
         assertTrue(write(pipe, "1234").isReady());
         Readiness full = write(pipe, "5678");
         InputStream in = pipe.inputStream();
@@ -89,7 +100,7 @@ class PartPipeTest {
 
     @Test
     void stream_formFails_throws() throws Exception {
-        PartPipe pipe = PartPipe.create(100);
+        PartPipe pipe = PartPipe.create(100, memory);
         write(pipe, "all");
         pipe.complete();
         FutureTask<byte[]> consumer = start(() -> pipe.inputStream().readAllBytes());
@@ -102,7 +113,7 @@ class PartPipeTest {
 
     @Test
     void stream_closedEarly_failsThePart() throws IOException {
-        PartPipe pipe = PartPipe.create(1);
+        PartPipe pipe = PartPipe.create(1, memory);
         Readiness full = write(pipe, "more than fits");
         pipe.inputStream().close();
         assertEquals(
@@ -116,7 +127,7 @@ class PartPipeTest {
 
     @Test
     void stream_stalledForm_timesOutOrIsInterrupted() throws IOException {
-        PartPipe pipe = PartPipe.create(4, SHORT);
+        PartPipe pipe = PartPipe.create(4, SHORT, memory);
         InputStream in = pipe.inputStream();
         Thread.currentThread().interrupt();
         assertThrows(InterruptedIOException.class, in::read);
@@ -128,7 +139,66 @@ class PartPipeTest {
                 assertThrows(IOException.class, in::read).getMessage());
         assertThrows(IOException.class, () -> write(pipe, "c"));
         pipe.close();
-        assertThrows(IllegalArgumentException.class, () -> PartPipe.create(0));
-        assertThrows(IllegalArgumentException.class, () -> PartPipe.create(1, Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> PartPipe.create(0, memory));
+        assertThrows(IllegalArgumentException.class, () -> PartPipe.create(1, Duration.ZERO, memory));
+    }
+
+    @Test
+    void smallSlice_keepsNoChunk() throws IOException {
+        PartPipe pipe = PartPipe.create(CHUNK, memory);
+        ByteBuf chunk = Unpooled.buffer(CHUNK);
+        for (int size : new int[] {2 << 10, CHUNK / 2}) { // one that was retained, and the largest that is copied
+            long before = memory.used();
+            pipe.write(chunk.setIndex(0, size).slice().asReadOnly());
+            assertEquals(1, chunk.refCnt());
+            assertEquals(before + size, memory.used());
+        }
+        ByteBuf several = Unpooled.wrappedBuffer(chunk.retainedSlice(0, 10), chunk.retainedSlice(0, 20));
+        pipe.write(several);
+        several.release();
+        assertEquals(1, chunk.refCnt());
+        chunk.release();
+        pipe.close();
+    }
+
+    @Test
+    void largeSlice_keepsItsChunkUntilItIsRead() throws IOException {
+        PartPipe pipe = PartPipe.create(CHUNK, memory);
+        ByteBuf chunk = Unpooled.buffer(CHUNK).writerIndex(CHUNK / 2 + 1);
+        pipe.write(chunk);
+        assertEquals(2, chunk.refCnt());
+        assertEquals(CHUNK, memory.used());
+        InputStream in = pipe.inputStream();
+        in.readNBytes(CHUNK / 2);
+        assertEquals(CHUNK, memory.used());
+        in.read();
+        assertEquals(0, memory.used());
+        assertEquals(1, chunk.refCnt());
+        pipe.write(chunk.setIndex(0, CHUNK));
+        pipe.complete();
+        pipe.publish();
+        pipe.close(); // of the form, which has succeeded; the consumer reads on
+        assertEquals(CHUNK, memory.used());
+        in.close();
+        assertEquals(1, chunk.refCnt());
+        chunk.release();
+    }
+
+    @Test
+    void budgetExhausted_rejectsTheForm() throws IOException {
+        FormOptions options = FormOptions.inMemory(memory)
+                .decider(part -> PartDecision.to(PartPipe.create(10 * CHUNK, memory)))
+                .build();
+        String body = "--x\r\nContent-Disposition: form-data; name=a; filename=f\r\n\r\n" + "v".repeat(10 * CHUNK);
+        MultipartException refused = assertThrows(
+                MultipartException.class,
+                () -> Forms.of(options)
+                        .read(
+                                new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)),
+                                "multipart/form-data; boundary=x"));
+        assertEquals(MultipartException.Reason.MEMORY_FULL, refused.reason());
+        assertEquals(503, refused.httpStatus());
+        assertEquals(0, refused.partIndex());
+        assertTrue(memory.peak() > CHUNK, "the pipe was charged");
     }
 }
