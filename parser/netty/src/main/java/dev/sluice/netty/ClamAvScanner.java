@@ -228,9 +228,12 @@ public final class ClamAvScanner {
             if (timer != null) {
                 timer.cancel(false);
             }
-            if (waiting != null && failure == null) {
+            if (waiting == null) {
+                return;
+            }
+            if (failure == null) {
                 waiting.ready();
-            } else if (waiting != null) {
+            } else {
                 waiting.fail(failure);
             }
         }
