@@ -61,7 +61,7 @@ public final class Forms implements Closeable {
     public static Forms open(Path directory, UnaryOperator<FormOptions.Builder> change) throws IOException {
         SpoolDirectory spool = SpoolDirectory.open(directory);
         try {
-            MemoryBudget memory = MemoryBudget.of(Runtime.getRuntime().maxMemory() / 4);
+            MemoryBudget memory = MemoryBudget.parse(null);
             return new Forms(change.apply(FormOptions.builder(spool, memory)).build(), spool);
         } catch (RuntimeException e) {
             spool.close();

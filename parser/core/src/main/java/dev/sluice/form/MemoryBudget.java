@@ -5,6 +5,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.Setting;
 import dev.sluice.form.storage.UnchargedMemory;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A limit for the memory that all uploads of a process hold together. Create one per process and share it. Thread-safe,
@@ -15,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * still reserved.
  *
  * <p><b>Charges.</b> The budget is charged for the buffers of parts in memory; for each part, 512 bytes, its header
- * section, and 2 bytes for each character of its name and file name; for the header section that is being read; and for
- * the chunk that is being decoded. Chunks that wait to be decoded are not charged, but an adapter can charge them to an
+ * section, and 2 bytes for each character of its name and file name; for the header section that is being read; for the
+ * chunk that is being decoded; and for what waits in a {@link PartPipe}. Chunks that wait to be decoded are not charged, but an adapter can charge them to an
  * account. If the waiting chunks of all forms take more than 1 MiB and more than an eighth of the capacity, a form
  * requests no more bytes before its own chunks are decoded.
  *
@@ -67,6 +68,17 @@ public final class MemoryBudget {
      */
     public static MemoryBudget of(long capacity, long keptForSmall, long smallRequestBytes) {
         return new MemoryBudget(capacity, keptForSmall, smallRequestBytes);
+    }
+
+    /**
+     * {@return a budget of a size given as text, as for {@link Setting#MEMORY_BUDGET_BYTES}, or of a quarter of the heap if it is null}
+     *
+     * @throws IllegalArgumentException if the text is malformed
+     */
+    public static MemoryBudget parse(@Nullable String size) {
+        Setting setting = Setting.MEMORY_BUDGET_BYTES;
+        long bytes = size == null ? setting.formDefault() : (long) setting.parse(size);
+        return bytes == Long.MAX_VALUE ? unlimited() : of(bytes);
     }
 
     /** {@return a budget without a limit, which only counts reservations} */

@@ -123,7 +123,7 @@ class SettingsTest {
             if (setting.scope() == Scope.SPOOL) {
                 files.set(setting, settings[i + 1]);
             } else if (setting.scope() == Scope.MEMORY) {
-                memory = MemoryBudget.of((long) setting.parse(settings[i + 1]));
+                memory = MemoryBudget.parse(settings[i + 1]);
             }
         }
         spool = files.open();

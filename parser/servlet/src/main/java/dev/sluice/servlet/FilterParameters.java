@@ -28,37 +28,21 @@ final class FilterParameters {
     private final Map<Setting, String> given = new EnumMap<>(Setting.class);
     private final Map<String, Map<Setting, String>> paths = new LinkedHashMap<>();
 
+    /** @throws IllegalArgumentException if a name is unknown or a value malformed */
     FilterParameters(FilterConfig config) {
         this.config = config;
-    }
-
-    FormOptions options() throws ServletException {
-        try {
-            for (String name : Collections.list(config.getInitParameterNames())) {
-                String text = config.getInitParameter(name);
-                int colon = name.startsWith("/") ? name.lastIndexOf(':') : -1;
-                Setting setting = Setting.of(name.substring(colon + 1));
-                if (!text.isBlank()) {
-                    check(name.substring(0, colon + 1), setting, text); // before the spool is opened
-                    if (colon < 0) {
-                        given.put(setting, text);
-                    } else {
-                        at(name.substring(0, colon), setting).put(setting, text);
-                    }
+        for (String name : Collections.list(config.getInitParameterNames())) {
+            String text = config.getInitParameter(name);
+            int colon = name.startsWith("/") ? name.lastIndexOf(':') : -1;
+            Setting setting = Setting.of(name.substring(colon + 1));
+            if (!text.isBlank()) {
+                check(name.substring(0, colon + 1), setting, text);
+                if (colon < 0) {
+                    given.put(setting, text);
+                } else {
+                    at(name.substring(0, colon), setting).put(setting, text);
                 }
             }
-            SpoolDirectory spool = openSpool();
-            try {
-                return options(spool);
-            } catch (RuntimeException e) {
-                try (spool) {
-                    throw e;
-                }
-            }
-        } catch (IllegalArgumentException e) {
-            throw new ServletException("init parameter of SluiceFilter: " + e.getMessage(), e);
-        } catch (IOException e) {
-            throw new ServletException("SluiceFilter cannot create its spool directory: " + e, e);
         }
     }
 
@@ -78,10 +62,8 @@ final class FilterParameters {
         });
     }
 
-    private FormOptions options(SpoolDirectory spool) {
-        Setting budget = Setting.MEMORY_BUDGET_BYTES;
-        long bytes = given.containsKey(budget) ? (long) budget.parse(given.get(budget)) : budget.formDefault();
-        MemoryBudget memory = bytes == Long.MAX_VALUE ? MemoryBudget.unlimited() : MemoryBudget.of(bytes);
+    FormOptions options(SpoolDirectory spool) {
+        MemoryBudget memory = MemoryBudget.parse(given.get(Setting.MEMORY_BUDGET_BYTES));
         FormOptions.Builder options = FormOptions.builder(spool, memory);
         each(options::set, Scope.BODY, Scope.FORM);
         return options.build();
@@ -102,7 +84,7 @@ final class FilterParameters {
         }));
     }
 
-    private SpoolDirectory openSpool() throws IOException, ServletException {
+    SpoolDirectory openSpool() throws IOException, ServletException {
         Object temporary = config.getServletContext().getAttribute(ServletContext.TEMPDIR);
         if (!given.containsKey(Setting.DIRECTORY) && !(temporary instanceof File)) {
             throw new ServletException("the container does not provide a temporary directory: set the init"

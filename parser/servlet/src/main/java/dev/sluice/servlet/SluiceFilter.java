@@ -143,17 +143,39 @@ public final class SluiceFilter implements Filter {
 
     @Override
     public void init(FilterConfig config) throws ServletException {
-        Builder settings = configured;
-        if (settings == null) {
-            FilterParameters parameters = new FilterParameters(config);
-            settings = builder(parameters.options());
-            ownSpool = settings.options.spool();
-            parameters.each(settings::set, Setting.Scope.FILTER);
-            parameters.eachPath(settings::path);
+        if (configured == null) {
+            startWith(config);
         } else if (config.getInitParameterNames().hasMoreElements()) {
             throw new ServletException("this SluiceFilter is configured in code and accepts no init parameters: remove "
                     + config.getInitParameterNames().nextElement());
+        } else {
+            start(configured);
         }
+    }
+
+    private void startWith(FilterConfig config) throws ServletException {
+        boolean started = false;
+        try {
+            FilterParameters parameters = new FilterParameters(config);
+            SpoolDirectory spool = parameters.openSpool();
+            ownSpool = spool;
+            Builder settings = builder(parameters.options(spool));
+            parameters.each(settings::set, Setting.Scope.FILTER);
+            parameters.eachPath(settings::path);
+            start(settings);
+            started = true;
+        } catch (IllegalArgumentException e) {
+            throw new ServletException("init parameter of SluiceFilter: " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw new ServletException("SluiceFilter cannot create its spool directory: " + e, e);
+        } finally {
+            if (!started) {
+                closeSpool(); // a container does not destroy a filter that did not start
+            }
+        }
+    }
+
+    private void start(Builder settings) {
         eager = settings.eager;
         refusesOther = settings.refusesOther;
         handler = settings.handler;

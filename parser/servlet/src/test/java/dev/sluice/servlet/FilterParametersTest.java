@@ -149,6 +149,8 @@ class FilterParametersTest {
     @Test
     void init_failed_leavesNoSpool() throws IOException {
         assertRefused("/videos/*:headerCharset", "UTF-16", "superset of US-ASCII");
+        String notAPath = "\ud800"; // not encodable, which is not detected before the spool is open
+        assertThrows(ServletException.class, () -> with("location", notAPath));
         try (var left = Files.list(temporary)) {
             assertEquals(0, left.count());
         }

@@ -181,7 +181,7 @@ class SettingsTest {
         if (text != null && setting.scope() == Scope.SPOOL) {
             spool.set(setting, text);
         } else if (setting == Setting.MEMORY_BUDGET_BYTES && text != null) {
-            memory = text.equals("unlimited") ? MemoryBudget.unlimited() : MemoryBudget.of((long) setting.parse(text));
+            memory = MemoryBudget.parse(text);
         }
         try (SpoolDirectory open = spool.open()) {
             FormOptions.Builder builder = FormOptions.builder(open, memory);

@@ -297,11 +297,7 @@ final class SluiceProperties {
     }
 
     MemoryBudget memoryBudget() {
-        String text = values.get(Setting.MEMORY_BUDGET_BYTES);
-        long bytes = text == null
-                ? Setting.MEMORY_BUDGET_BYTES.formDefault()
-                : (Long) Setting.MEMORY_BUDGET_BYTES.parse(text);
-        return bytes == Long.MAX_VALUE ? MemoryBudget.unlimited() : MemoryBudget.of(bytes);
+        return MemoryBudget.parse(values.get(Setting.MEMORY_BUDGET_BYTES));
     }
 
     /** {@return the name of Boot's property for the directory} */
