@@ -3,6 +3,9 @@ package dev.sluice.servlet;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import java.io.IOException;
+import java.util.Objects;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultipartRequestException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
-    private static final int DEEPEST_CAUSE = 32;
+
+    /** A limit, because a chain of causes can be circular. */
+    private static final int MAX_CAUSES = 32;
 
     private final int httpStatus;
     private final boolean closesConnection;
@@ -72,34 +77,32 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /**
-     * {@return the exception of this type in a chain of causes, or null}
+     * {@return the exception of this type in a chain of causes, or null; for exception handlers}
      *
-     * @param refusal the exception of the request, which is also found by its cause, because the methods of {@link
+     * @param refusal null, or the exception of the request, which is also found by its cause, because the methods of {@link
      *     MultipartRequests} throw the cause
      */
-    static @Nullable MultipartRequestException in(Throwable failure, @Nullable MultipartRequestException refusal) {
+    public static @Nullable MultipartRequestException in(
+            Throwable failure, @Nullable MultipartRequestException refusal) {
         Throwable unwrapped = refusal == null ? null : refusal.getCause();
-        Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
-            if (cause instanceof MultipartRequestException found) {
-                return found;
-            } else if (cause == unwrapped) {
-                return refusal;
-            }
-            cause = cause.getCause();
-        }
-        return null;
+        Throwable found =
+                firstCause(failure, cause -> cause instanceof MultipartRequestException || cause == unwrapped);
+        return found instanceof MultipartRequestException known ? known : found == null ? null : refusal;
     }
 
     /** {@return an exception for the {@link MultipartException} in a chain of causes, or null if there is none} */
     static @Nullable MultipartRequestException ofReason(Throwable failure, boolean closesConnection) {
-        Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++, cause = cause.getCause()) {
-            if (cause instanceof MultipartException known) {
-                return of(known, closesConnection);
-            }
-        }
-        return null;
+        return firstCause(failure, MultipartException.class::isInstance) instanceof MultipartException known
+                ? of(known, closesConnection)
+                : null;
+    }
+
+    private static @Nullable Throwable firstCause(Throwable failure, Predicate<Throwable> wanted) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(MAX_CAUSES)
+                .filter(wanted)
+                .findFirst()
+                .orElse(null);
     }
 
     /** {@return the {@link MultipartException} that {@code failure} wraps for the servlet API, or {@code failure} itself} */

@@ -13,6 +13,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
@@ -64,6 +65,14 @@ public final class MultipartRequests {
             throw refused;
         }
         return e;
+    }
+
+    /**
+     * {@return the parameters of the query string, in UTF-8 and in order} Does not read the body, unlike {@code getParameterMap}. A
+     * name or value with a malformed escape is kept as it is.
+     */
+    public static Map<String, String[]> queryParameters(HttpServletRequest request) {
+        return QueryString.parameters(request.getQueryString(), null, false);
     }
 
     /**

@@ -20,8 +20,9 @@ final class QueryString {
      * {@return the parameters in order}
      *
      * @param charset null for UTF-8
-     * @param strict whether escaped bytes that are malformed in the charset are rejected
-     * @throws IllegalArgumentException if an escape is malformed
+     * @param strict whether malformed escapes, and escaped bytes that are malformed in the charset, are rejected; otherwise a
+     *     name or value with a malformed escape is kept as it is
+     * @throws IllegalArgumentException if something is rejected
      */
     static Map<String, String[]> parameters(@Nullable String query, @Nullable Charset charset, boolean strict) {
         Charset known = charset != null ? charset : StandardCharsets.UTF_8;
@@ -41,7 +42,11 @@ final class QueryString {
 
     private static String decoded(String text, Charset charset, boolean strict) {
         if (!strict || text.indexOf('%') < 0) {
-            return URLDecoder.decode(text, charset);
+            try {
+                return URLDecoder.decode(text, charset);
+            } catch (IllegalArgumentException e) {
+                return text;
+            }
         }
         ByteBuffer bytes = ByteBuffer.wrap(
                 URLDecoder.decode(text, StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.ISO_8859_1));

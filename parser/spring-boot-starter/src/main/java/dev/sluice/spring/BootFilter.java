@@ -69,7 +69,7 @@ final class BootFilter implements Filter {
             deferred.doFilter(request, response);
             return true;
         } catch (IOException | ServletException | RuntimeException e) {
-            if (!SluiceMultipartResolver.isCausedBy(e, refusal)) {
+            if (MultipartRequestException.in(e, refusal) != refusal) {
                 throw e;
             }
             return !response.isCommitted() && RefusalMapping.dispatch(request, response, refusal);

@@ -1,6 +1,7 @@
 package dev.sluice.spring;
 
 import dev.sluice.servlet.MultipartRequestException;
+import dev.sluice.servlet.MultipartRequests;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -8,11 +9,8 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.IOException;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.Enumeration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -117,21 +115,7 @@ final class DeferredRefusal implements FilterChain {
         }
 
         private Map<String, String[]> query() {
-            Map<String, String[]> parameters = new LinkedHashMap<>();
-            for (String pair : StringUtils.tokenizeToStringArray(getQueryString(), "&")) {
-                String[] nameAndValue = pair.split("=", 2);
-                String value = nameAndValue.length > 1 ? decode(nameAndValue[1]) : "";
-                parameters.merge(decode(nameAndValue[0]), new String[] {value}, StringUtils::concatenateStringArrays);
-            }
-            return parameters;
-        }
-
-        private static String decode(String text) {
-            try {
-                return URLDecoder.decode(text, StandardCharsets.UTF_8);
-            } catch (IllegalArgumentException e) { // a malformed escape is kept as text
-                return text;
-            }
+            return MultipartRequests.queryParameters(this);
         }
 
         @Override

@@ -41,7 +41,7 @@ final class RefusalMapping implements HandlerMapping, Ordered {
             mvc.forward(request, response);
             return true;
         } catch (ServletException e) {
-            if (SluiceMultipartResolver.findRefusal(e) != refusal) {
+            if (MultipartRequestException.in(e, null) != refusal) {
                 throw e;
             }
             return false; // no exception handler has answered it

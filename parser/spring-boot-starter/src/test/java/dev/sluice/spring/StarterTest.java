@@ -759,7 +759,7 @@ class StarterTest {
         Exception one = new Exception();
         Exception other = new Exception(one);
         one.initCause(other);
-        assertTimeoutPreemptively(Duration.ofMinutes(2), () -> assertNull(SluiceMultipartResolver.findRefusal(other)));
+        assertTimeoutPreemptively(Duration.ofMinutes(2), () -> assertNull(MultipartRequestException.in(other, null)));
     }
 
     @Test
