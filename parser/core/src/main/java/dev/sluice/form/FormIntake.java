@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -56,9 +55,6 @@ public final class FormIntake {
     /** How many bytes are decoded before other forms get the thread. */
     private static final long TURN = 2 * BodyQueue.WINDOW;
 
-    /** The answer of streams, such as decompressing ones, that do not know how many bytes are available. */
-    private static final int UNKNOWN_AVAILABLE = 1;
-
     private final FormSource source;
     private final FormOptions options;
     private final FormContext context;
@@ -67,8 +63,6 @@ public final class FormIntake {
     private final BodyQueue queue;
     private final Deadlines deadlines;
     private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
-    private final AtomicLong receivedBytes = new AtomicLong();
-    private final AtomicLong bytesToDiscard = new AtomicLong();
 
     private final SerialTask decoding = new SerialTask(this::decode);
     private volatile boolean over;
@@ -166,11 +160,6 @@ public final class FormIntake {
     }
 
     private long currentDemand() {
-        if (queue.isFinished()) {
-            return 0;
-        } else if (over) {
-            return Math.max(bytesToDiscard.get(), 0);
-        }
         return pending != null ? 0 : queue.room();
     }
 
@@ -195,21 +184,16 @@ public final class FormIntake {
             throw new IllegalStateException("nothing follows finish(): make one intake per body");
         }
         int size = chunk.readableBytes();
-        receivedBytes.lazySet(receivedBytes.get() + size); // written by this thread only
-        boolean discarded = over;
-        if (!discarded) {
-            queue.add(chunk);
-        }
+        boolean waits = queue.add(chunk);
         boolean inTime = deadlines.received(size, over);
-        if (discarded) {
-            chunk.release();
-            bytesToDiscard.set(inTime ? bytesToDiscard.get() - size : 0);
-            return;
+        if (waits) {
+            if (!inTime) {
+                ending.compareAndSet(null, new Ending(deadlines.clientTooSlow(), false, true));
+            }
+            callByOffer();
+        } else if (!inTime) {
+            queue.stopDiscarding();
         }
-        if (!inTime) {
-            ending.compareAndSet(null, new Ending(deadlines.clientTooSlow(), false, true));
-        }
-        callByOffer();
     }
 
     /**
@@ -223,22 +207,17 @@ public final class FormIntake {
         return read(in, false);
     }
 
-    /** @param greedy whether to read again while more is available; not for streams that allow one read per notification */
+    /** @param greedy whether to read again while more is available */
     int read(InputStream in, boolean greedy) throws IOException {
         ByteBuf chunk = pool.take();
         try {
-            int most = (int) Math.min(chunk.writableBytes(), demand());
-            int count = chunk.writeBytes(in, most);
+            int count = ChunkPool.fill(chunk, in, demand(), greedy);
             if (count < 0) {
                 finish();
-                return count;
+            } else {
+                offer(chunk.retain());
             }
-            int wanted = greedy ? most : 0;
-            while (chunk.readableBytes() < wanted && in.available() > UNKNOWN_AVAILABLE && count > 0) {
-                count = chunk.writeBytes(in, wanted - chunk.readableBytes());
-            }
-            offer(chunk.retain());
-            return chunk.readableBytes();
+            return count;
         } finally {
             pool.give(chunk);
         }
@@ -310,7 +289,7 @@ public final class FormIntake {
                         deadlines.clientTooSlow(),
                         () -> !queue.isFinished()
                                 && deadlines.isClientTooSlow(context.clock().getAsLong()));
-            } else if (bytesToDiscard.getAndSet(0) > 0) { // else the source was woken, and its request may have ended
+            } else if (queue.stopDiscarding()) { // else the source was woken, and its request may have ended
                 source.wanted();
             }
         }
@@ -489,11 +468,11 @@ public final class FormIntake {
         queue.decoded(bytesInDecoder);
         bytesInDecoder = 0;
         discardChunks();
-        pending = null;
         boolean worthIt = !wasAborted
                 && reason instanceof IOException
                 && !(reason instanceof MultipartException e && e.kind() == MultipartException.Kind.TOO_SLOW);
-        bytesToDiscard.set(worthIt ? worthDiscarding() : 0);
+        queue.discard(worthIt ? worthDiscarding() : 0);
+        pending = null;
         over = true;
         completion.completeExceptionally(reason);
         wakeSource();
@@ -504,8 +483,8 @@ public final class FormIntake {
         long most = options.maxDrainBytes();
         FormHead head = source.head();
         long expected = head.contentLength();
-        long left = expected < 0 ? most : Math.max(expected - receivedBytes.get(), 0);
-        return left > most || receivedBytes.get() == 0 && head.expectsContinue()
+        long left = expected < 0 ? most : Math.max(expected - queue.receivedBytes(), 0);
+        return left > most || queue.receivedBytes() == 0 && head.expectsContinue()
                 ? 0
                 : left + 1; // the end of the body is seen one byte later
     }

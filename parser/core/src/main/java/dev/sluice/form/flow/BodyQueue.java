@@ -9,7 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received chunks of one form that are not decoded yet, and the room for more.
+ * The received chunks of one form that are not decoded yet, and the room for more. After {@link #discard}, further chunks are
+ * released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. A chunk counts by its capacity, which is
  * the memory that it occupies, from {@link #add} until {@link #decoded}. The {@link UnchargedMemory} holds the total of
@@ -27,6 +28,9 @@ public final class BodyQueue {
     private final Queue<ByteBuf> chunks = new ConcurrentLinkedQueue<>();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
+    private final AtomicLong receivedBytes = new AtomicLong();
+    private final AtomicLong bytesToDiscard = new AtomicLong();
+    private volatile boolean discards;
     private volatile boolean finished;
 
     public BodyQueue(UnchargedMemory memory) {
@@ -35,12 +39,20 @@ public final class BodyQueue {
 
     // ---- the thread of the source
 
-    /** Adds {@code chunk}, which is <em>transferred</em> to the queue. */
-    public void add(ByteBuf chunk) {
+    /** Adds {@code chunk}, which is <em>transferred</em> to the queue, or discards it. {@return whether it waits to be decoded} */
+    public boolean add(ByteBuf chunk) {
+        int size = chunk.readableBytes();
+        receivedBytes.lazySet(receivedBytes.get() + size); // written by this thread only
+        if (discards) {
+            bytesToDiscard.addAndGet(-size);
+            chunk.release();
+            return false;
+        }
         int kept = chunk.capacity();
         waitingBytes.addAndGet(kept);
         memory.addWaiting(kept);
         chunks.add(chunk);
+        return true;
     }
 
     /** Marks the end of the body. */
@@ -54,6 +66,11 @@ public final class BodyQueue {
 
     /** {@return the number of bytes that may be received now} */
     public long room() {
+        if (finished) {
+            return 0;
+        } else if (discards) {
+            return Math.max(bytesToDiscard.get(), 0);
+        }
         long waiting = waitingBytes.get();
         return waiting >= window() ? 0 : WINDOW - waiting;
     }
@@ -69,6 +86,15 @@ public final class BodyQueue {
     /** {@return whether the source was paused, so that the caller must wake it} */
     public boolean resume() {
         return paused.get() && paused.compareAndSet(true, false);
+    }
+
+    public long receivedBytes() {
+        return receivedBytes.get();
+    }
+
+    /** Ends discarding. {@return whether there was room for bytes to discard} */
+    public boolean stopDiscarding() {
+        return bytesToDiscard.getAndSet(0) > 0;
     }
 
     // ---- the decoding thread
@@ -97,6 +123,12 @@ public final class BodyQueue {
     /** {@return whether the form cannot continue without more bytes from the client} */
     public boolean needsBytes() {
         return chunks.isEmpty() && !finished;
+    }
+
+    /** Discards further chunks. There is room for {@code bytes} of them. */
+    public void discard(long bytes) {
+        bytesToDiscard.set(bytes);
+        discards = true;
     }
 
     /** Releases all chunks. */

@@ -2,6 +2,8 @@ package dev.sluice.form.flow;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 
@@ -15,6 +17,9 @@ public final class ChunkPool implements AutoCloseable {
     public static final int CHUNK_SIZE = 32 << 10;
 
     private static final int MAX_KEPT = 32;
+
+    /** The answer of streams, such as decompressing ones, that do not know how many bytes are available. */
+    private static final int UNKNOWN_AVAILABLE = 1;
 
     /** An allocator without caches per thread. */
     public static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
@@ -35,6 +40,24 @@ public final class ChunkPool implements AutoCloseable {
         } else if (closed) {
             close();
         }
+    }
+
+    /**
+     * Reads once from {@code in} into an empty chunk.
+     *
+     * @param greedy whether to read again while more is available; not for streams that allow one read per notification
+     * @return the number of bytes, at most {@code most}, or -1 at the end of the stream
+     */
+    public static int fill(ByteBuf chunk, InputStream in, long most, boolean greedy) throws IOException {
+        int wanted = (int) Math.min(chunk.writableBytes(), most);
+        int count = chunk.writeBytes(in, wanted);
+        if (count < 0) {
+            return count;
+        }
+        while (greedy && count > 0 && chunk.readableBytes() < wanted && in.available() > UNKNOWN_AVAILABLE) {
+            count = chunk.writeBytes(in, wanted - chunk.readableBytes());
+        }
+        return chunk.readableBytes();
     }
 
     int kept() {
