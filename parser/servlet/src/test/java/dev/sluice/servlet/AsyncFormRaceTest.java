@@ -62,8 +62,8 @@ class AsyncFormRaceTest {
                         && !className.startsWith("dev.sluice.servlet.")
                         && !className.startsWith("dev.sluice.task.")
                         && !className.equals(FormIntake.class.getName())
-                        && !className.equals("dev.sluice.form.BodyQueue")
-                        && !className.equals("dev.sluice.form.Deadlines")
+                        && !className.equals("dev.sluice.form.flow.BodyQueue")
+                        && !className.equals("dev.sluice.form.flow.Deadlines")
                         && !className.equals(Readiness.class.getName())
                 || className.equals(FormTimer.class.getName());
     }
