@@ -46,7 +46,7 @@ class ArchitectureTest {
             .importPackages("dev.sluice");
 
     @Test
-    void theClassesOfTheCoreAreSeen() {
+    void coreClasses_areImported() {
         assertTrue(CORE.contain(MultipartDecoder.class) && CORE.contain(MultipartReader.class));
         assertTrue(CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "tests are left out");
     }
@@ -77,13 +77,13 @@ class ArchitectureTest {
             .areAssignableTo(ServiceLoader.class);
 
     @Test
-    void theCoreKnowsTheJdkNettyBuffersAndTheBufferModuleOnly() {
+    void core_dependsOnlyOnJdkNettyAndBufferModule() {
         KNOWN.check(CORE);
         NO_REFLECTION.check(CORE);
     }
 
     @Test
-    void reflectionWouldBeSeen() {
+    void reflection_isDetected() {
         JavaClasses here = new ClassFileImporter().importClasses(Reflecting.class);
         assertThrows(AssertionError.class, () -> KNOWN.check(here));
         assertThrows(AssertionError.class, () -> NO_REFLECTION.check(here));
@@ -97,7 +97,7 @@ class ArchitectureTest {
 
     /** Other reflection must be listed for native-image, as in META-INF/native-image of the buffer. */
     @Test
-    void noOtherSourceOfWhatIsDeployedAsksByName() throws IOException {
+    void deployedSources_lookUpNothingByName() throws IOException {
         Pattern byName =
                 Pattern.compile("Class\\.forName|\\.getResource|ServiceLoader|[nN]ewInstance\\(|\\.loadClass\\(|"
                         + "getDeclared(Constructor|Field|Method)|java\\.lang\\.reflect|Proxy\\.new");
@@ -118,7 +118,7 @@ class ArchitectureTest {
 
     /** A new one must be listed here with its reason. */
     @Test
-    void eachPublicTypeStandsInTheListOfItsPackage() throws IOException {
+    void publicTypes_areListedInPackageInfo() throws IOException {
         for (String directory : new String[] {"dev/sluice", "dev/sluice/form"}) {
             Path folder = Path.of("src/main/java", directory);
             String told = Files.readString(folder.resolve("package-info.java"));
@@ -137,7 +137,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void theBufferModuleIsForTheCoreAlone() throws URISyntaxException {
+    void bufferModule_isExportedToCoreOnly() throws URISyntaxException {
         ModuleDescriptor buffer = descriptor(Delimiter.class);
         assertEquals(
                 List.of(Set.of("dev.sluice")),
@@ -182,7 +182,7 @@ class ArchitectureTest {
 
     /** It asks all providers for each name that it does not know: a tenth of a millisecond, for each part if a client likes. */
     @Test
-    void noNameOfAClientIsGivenToCharsetForName() {
+    void charsetForName_isNotCalled() {
         noClasses()
                 .that()
                 .doNotHaveFullyQualifiedName(Setting.class.getName())
@@ -194,7 +194,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void thereAreNoRegularExpressions() {
+    void core_usesNoRegularExpressions() {
         noClasses()
                 .should()
                 .dependOnClassesThat()
@@ -209,7 +209,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void nothingIsSynchronizedSoThatVirtualThreadsUnmount() throws IOException {
+    void core_usesNoSynchronization() throws IOException {
         noMethods().should().haveModifier(JavaModifier.SYNCHRONIZED).check(CORE);
         List<String> blocks;
         try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
@@ -230,7 +230,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void theDecoderDoesNoInputOrOutputAndStartsNoThreads() {
+    void decoder_usesNoInputOutputOrThreads() {
         noClasses()
                 .that()
                 .haveNameNotMatching("dev\\.sluice\\.(MultipartReader|MultipartBody|Content)(\\$.*)?")
@@ -248,7 +248,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void packagesNeedEachOtherInOneDirection() {
+    void packages_haveNoCycles() {
         noClasses()
                 .that()
                 .resideInAnyPackage("dev.sluice", "dev.sluice.header")
@@ -282,7 +282,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void noNameHidesWhatAClassIs() {
+    void classNames_areDescriptive() {
         classes()
                 .should()
                 .haveNameNotMatching(".*(Helper|Manager|Utils?|Impl)")
@@ -296,7 +296,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void publicClassesAreFinalEnumsOrInterfaces() {
+    void publicClasses_areFinal() {
         classes()
                 .that()
                 .arePublic()
@@ -310,7 +310,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void nothingIsPrinted() {
+    void core_printsNothing() {
         noClasses()
                 .should()
                 .accessField(System.class, "out")

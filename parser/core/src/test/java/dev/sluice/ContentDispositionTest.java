@@ -29,7 +29,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void typeNameAndFilenameAreRead() throws MultipartException {
+    void typeNameAndFilename_areRead() throws MultipartException {
         PartHead read = Heads.of("Form-Data; name=\"a\"; filename=\"b.txt\"");
         assertEquals("a", read.name());
         assertEquals("b.txt", read.filename());
@@ -37,7 +37,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void escapesAreUndoneAndRawBytesAreAsTheyCameAndCopies() throws MultipartException {
+    void escapes_areDecodedInNamesButNotInRawHeader() throws MultipartException {
         String value = "form-data; name=\"\u00fc\\\"\"; filename=\"C:\\\\d\\e\"";
         PartHead read = Heads.of(value);
         assertEquals("\u00fc\"", read.name());
@@ -50,7 +50,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void whatBreaksTheGrammarIsToldWithItsPlaceInTheValue() {
+    void malformedValue_isRejectedAtOffendingByte() {
         for (String marked : List.of(
                 "^attachment; name=a",
                 "form-data; name=\"a\"^b",
@@ -66,7 +66,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void saysWhatIsWrong() {
+    void malformedValue_messageNamesProblem() {
         assertEquals("a parameter name is expected", detail("form-data; =a", MultipartOptions.defaults()));
         assertEquals("a semicolon or the end is expected", detail("form-data a", MultipartOptions.defaults()));
         assertEquals("a disposition type is expected", detail("; name=a", MultipartOptions.defaults()));
@@ -81,7 +81,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void nothingIsReadBehindTheEndOfTheValue() throws MultipartException {
+    void truncatedValue_isNotReadPastEnd() throws MultipartException {
         for (MultipartOptions options : List.of(MultipartOptions.defaults(), COMPATIBLE)) {
             assertEquals("a parameter value is expected", detail("form-data; name=", options));
             assertEquals("the quoted value does not end", detail("form-data; name=\"a\\", options));
@@ -92,7 +92,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void extendedValuesAreDecodedToTheirEndAndNotBeyond() throws MultipartException {
+    void extendedValue_isDecodedCompletelyOrNotAtAll() throws MultipartException {
         assertEquals("a b", extended("UTF-8''a%20b").filename());
         assertEquals("\u0000\t0", extended("UTF-8''%00%09%30").filename());
         assertEquals("", extended("UTF-8''").filename());
@@ -107,7 +107,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void bothFileNamesAreReadable() throws MultipartException {
+    void plainAndExtendedFilename_areBothAvailable() throws MultipartException {
         String both = "form-data; name=a; filename=\"?%22\"; filename*=UTF-8''%C3%BC%2522";
         MultipartOptions decoding = MultipartOptions.builder()
                 .decodePercentEscapes(true)
@@ -129,7 +129,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void whatIsDecodedIsASettingOfItsOwn() throws MultipartException {
+    void decodingOptions_areIndependentOfPreset() throws MultipartException {
         String words = "form-data; name=\"=?utf-8?q?a?=\"; filename=\"=?utf-8?q?b?=\"";
         PartHead decoded = Heads.of(
                 words, MultipartOptions.builder().decodeEncodedWords(true).build());
@@ -159,7 +159,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void aNameThatOnlyCompatibleTakesIsRefusedWithWhatToDo() throws MultipartException {
+    void extendedNameOnly_messageNamesPreset() throws MultipartException {
         String value = "form-data; name*=UTF-8''%C3%BC"; // as aiohttp sends it
         assertEquals("\u00fc", Heads.of(value, COMPATIBLE).name());
         assertEquals(
@@ -169,7 +169,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void aFileNameMayHaveMoreThanAHundredPieces() throws MultipartException {
+    void filename_inMoreThan100Continuations_isJoined() throws MultipartException {
         StringBuilder value = new StringBuilder("form-data; name=a");
         for (int i = 0; i <= 100; i++) {
             value.append("; filename*").append(i).append('=').append(i % 10);
@@ -179,7 +179,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void anEncodedWordIsFourCharactersAtLeast() throws MultipartException {
+    void encodedWord_hasAtLeastFourCharacters() throws MultipartException {
         assertEquals(
                 "b",
                 Heads.of("form-data; name=a; filename=\"=??=\"; filename*=UTF-8''b")
@@ -191,7 +191,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void piecesMayHaveBlanksAroundTheirEqualsSignsQuotesAndEscapes() throws MultipartException {
+    void continuations_withBlanksQuotesAndEscapes_areJoined() throws MultipartException {
         assertEquals(
                 "a\"b c",
                 Heads.of(
@@ -208,13 +208,13 @@ class ContentDispositionTest {
     }
 
     @Test
-    void theOffsetCountsBytesOfTheHeaderCharset() {
+    void offset_countsBytesOfHeaderCharset() {
         MultipartException e = assertThrows(MultipartException.class, () -> Heads.of("form-data; name=\"\u00fc\"b"));
         assertEquals(Heads.FIELD.length() + "form-data; name=\"\"".length() + 2, e.offset());
     }
 
     @Test
-    void theOptionsDecideWhatIsAccepted() throws MultipartException {
+    void options_decideWhatIsAccepted() throws MultipartException {
         assertEquals("a b", Heads.of("attachment; name=a b", COMPATIBLE).name());
         assertEquals(
                 "ab.txt",
@@ -229,7 +229,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void percentEscapesAreLiteralUnlessAskedFor() throws MultipartException {
+    void percentEscapes_ofQuotesAndLineEnds_areDecodedIfEnabled() throws MultipartException {
         for (Preset preset : Verdict.ALL) {
             MultipartOptions options = MultipartOptions.builder()
                     .preset(preset)
@@ -242,7 +242,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void anotherHeaderCharsetCanBeSet() {
+    void headerCharset_canBeChanged() {
         for (String name : List.of("\u00fc", "\u20ac")) {
             Charset charset = Charset.forName(name.equals("\u00fc") ? "ISO-8859-1" : "windows-1252");
             String sent = new String(name.getBytes(charset), StandardCharsets.ISO_8859_1);
@@ -265,7 +265,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void aDispositionThatCannotBeReadOutsideOfFormDataSaysNothing() throws MultipartException {
+    void malformedDisposition_outsideOfFormData_isIgnored() throws MultipartException {
         Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
         try (MultipartDecoder decoder = MultipartDecoder.create(mixed)) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n"

@@ -78,7 +78,7 @@ class CorpusTest {
     }
 
     @Test
-    void everyCaseHasItsVerdictInEveryPreset() {
+    void everyCase_hasExpectedVerdictInEachPreset() {
         for (Corpus.Case source : Corpus.cases()) {
             for (Preset preset : Verdict.ALL) {
                 Outcome reference = ReferenceParser.parse(source.contentType(), source.body(), preset.toString());
@@ -100,7 +100,7 @@ class CorpusTest {
     @Tag("long")
     @ParameterizedTest
     @EnumSource
-    void theKindOfBufferChangesNothingAndNothingIsLeft(BufferKind kind) {
+    void bufferKind_doesNotChangeResult(BufferKind kind) {
         for (Run run : runs()) {
             int size = run.source.body().length;
             if (size > 2 * CLOSED && CLOSED < 2048) {
@@ -120,7 +120,7 @@ class CorpusTest {
 
     @Tag("long")
     @Test
-    void largeCasesAreTheSameAtEveryCutAndEveryChunkSize() {
+    void largeCases_splitAnywhere_haveSameResult() {
         runs().parallelStream().filter(run -> run.source.body().length > PROVED).forEach(CorpusTest::cutEverywhere);
     }
 
@@ -157,7 +157,7 @@ class CorpusTest {
 
     @Tag("long")
     @Test
-    void closingAfterAnyByteLeavesNothing() {
+    void close_afterAnyByte_releasesBuffers() {
         for (Run run : runs()) {
             byte[] body = run.source.body();
             for (int end = 0; end <= body.length; end++) {
@@ -173,7 +173,7 @@ class CorpusTest {
     }
 
     @Test
-    void closingInsideAChunkAfterAnyEventLeavesNothing() throws IOException {
+    void close_afterAnyEvent_releasesBuffers() throws IOException {
         for (Run run : runs()) {
             boolean more = true;
             for (int events = 0; more; events++) {
@@ -191,7 +191,7 @@ class CorpusTest {
     }
 
     @Test
-    void theReaderGivesTheSamePartsAndTheSameError() throws IOException {
+    void reader_hasSameResultAsDecoder() throws IOException {
         for (Run run : runs()) {
             Result expected = run.whole();
             byte[] body = run.source.body();

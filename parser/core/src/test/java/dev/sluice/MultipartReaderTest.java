@@ -67,7 +67,7 @@ class MultipartReaderTest {
     // ---- sources
 
     @Test
-    void aChannelThatDoesNotBlockIsRefusedInsteadOfAskedAgainAndAgain() {
+    void nonBlockingSource_isRejected() {
         ReadableByteChannel idle = new ReadableByteChannel() {
             @Override
             public int read(ByteBuffer target) {
@@ -88,7 +88,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void dataIsLentUntilTheNextCallAndKeptWhenRetained() throws IOException {
+    void nextData_retained_remainsValid() throws IOException {
         String large = "0123456789".repeat(10_000);
         List<ByteBuf> kept = new ArrayList<>();
         StringBuilder text = new StringBuilder();
@@ -109,7 +109,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void readingOnAfterMalformedBase64FailsAgainAndTheNextPartIsThere() throws IOException {
+    void malformedBase64_failsAgainAndNextPartIsReadable() throws IOException {
         String encoded = Verdict.A + "Content-Transfer-Encoding: base64\r\n\r\nQUJD=QUJD\r\n";
         String form = "--x\r\n" + encoded + "--x\r\n" + Verdict.A + "\r\nnext\r\n--x--";
         try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
@@ -125,7 +125,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void decodedBytesAreAtHandWithoutTheSource() throws IOException {
+    void available_countsDecodedBytes() throws IOException {
         String form = PART.replace("\r\n\r\n", BASE64) + "QUJD\r\n--x--";
         try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
             InputStream in = next(reader).inputStream();
@@ -138,7 +138,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void base64ThatEndsWithItsPaddingIsNotWholeWhereThePartIsNot() throws IOException {
+    void paddedBase64_inTruncatedPart_isTruncated() throws IOException {
         String form = PART.replace("\r\n\r\n", BASE64) + "QQ==";
         for (boolean byText : new boolean[] {true, false}) {
             try (MultipartReader reader = MultipartReader.create(stream(form), X, COMPATIBLE)) {
@@ -154,7 +154,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void theSourceIsReadToItsEndAndNotClosed() throws IOException {
+    void source_isReadToEndAndNotClosed() throws IOException {
         boolean[] closed = new boolean[1];
         InputStream in = new ByteArrayInputStream(Decoding.bytes(BODY + "epilogue")) {
             @Override
@@ -172,7 +172,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void nothingIsReadBeforeItIsAskedFor() throws IOException {
+    void source_isReadOnDemandOnly() throws IOException {
         InputStream in = stream(BODY);
         try (MultipartReader reader = MultipartReader.create(in, X)) {
             assertEquals(BODY.length(), in.available());
@@ -183,7 +183,7 @@ class MultipartReaderTest {
 
     /** In other multipart types a part needs no name, and the client chooses the type. */
     @Test
-    void aFormIsInsistedOnUnlessABoundaryIsGiven() throws IOException {
+    void otherMultipartType_requiresExplicitBoundary() throws IOException {
         String file = "--x\r\nContent-Disposition: attachment; filename=\"evil.jsp\"\r\n\r\n1\r\n--x--";
         String mixed = "multipart/mixed; boundary=x";
         for (Preset preset : List.of(Preset.STRICT, Preset.STANDARD, Preset.COMPATIBLE)) {
@@ -211,7 +211,7 @@ class MultipartReaderTest {
     // ---- parts
 
     @Test
-    void whatIsLeftOfAPartIsSkipped() throws IOException {
+    void restOfPart_isSkipped() throws IOException {
         try (MultipartReader reader = MultipartReader.create(new OneByteStream(Decoding.bytes(BODY)), X)) {
             next(reader);
             Part second = next(reader);
@@ -222,7 +222,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void theHeadOutlivesTheReader() throws IOException {
+    void head_outlivesReader() throws IOException {
         PartHead head;
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
             next(reader);
@@ -235,7 +235,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void theHeadCanBeReadUntilTheNextPartIsAskedFor() throws IOException {
+    void head_isReadableUntilNextPart() throws IOException {
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
             Part first = next(reader);
             assertNull(first.safeFilename());
@@ -255,7 +255,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void theStreamOfABodyKeepsTheContractOfStreams() throws IOException {
+    void inputStream_followsContract() throws IOException {
         try (MultipartReader reader = MultipartReader.create(stream(PART + "\u00ff23456\r\n--x--"), X)) {
             InputStream in = next(reader).inputStream();
             byte[] target = new byte[4];
@@ -274,7 +274,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void aClosedStreamIsNotReadOn() throws IOException {
+    void closedStream_cannotBeRead() throws IOException {
         for (String encoding : List.of("8bit", "base64", "quoted-printable")) {
             String body = "--x\r\n" + Verdict.A + "Content-Transfer-Encoding: " + encoding + "\r\n\r\nYWJj\r\n" + PART
                     + "w\r\n--x--";
@@ -290,7 +290,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void aBodyCanBeReadAndWrittenInEveryWay() throws IOException {
+    void body_readInAnyWay_isComplete() throws IOException {
         String data = "d\u00ff".repeat(150_000) + "\r\n--y";
         String mime = Base64.getMimeEncoder().encodeToString(Decoding.bytes(data));
         for (String part : List.of(PART + data + "\r\n", PART.replace("\r\n\r\n", BASE64) + mime + "\r\n")) {
@@ -334,7 +334,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void aChannelThatDoesNotBlockIsRefusedAndOneThatTakesNothingFails() throws IOException {
+    void transferTo_nonBlockingOrStuckChannel_fails() throws IOException {
         String encoded = PART.replace("\r\n\r\n", BASE64) + "b25l\r\n";
         for (String part : List.of(PART + "one\r\n", encoded)) {
             Pipe pipe = Pipe.open();
@@ -378,7 +378,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void anExceptionOfTheTargetPassesUntouchedAndTheReaderGoesOn() throws IOException {
+    void transferTo_targetFails_nextPartIsReadable() throws IOException {
         IOException full = new IOException("disk full");
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
             Part first = next(reader);
@@ -407,7 +407,7 @@ class MultipartReaderTest {
     // ---- text
 
     @Test
-    void textIsInTheCharsetOfThePartElseInUtf8() throws IOException {
+    void text_usesCharsetOfPartOrUtf8() throws IOException {
         MultipartOptions defaults = MultipartOptions.defaults();
         assertEquals("\u00fc", text("", "\u00c3\u00bc", defaults));
         assertEquals("\u00fc", text("Content-Type: text/plain\r\n", "\u00c3\u00bc", defaults));
@@ -425,7 +425,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void aCharacterIsWholeWhereverTheSourceCutsIt() throws IOException {
+    void text_splitWithinCharacter_isComplete() throws IOException {
         String text = "\u4e2d\ud83d\ude00\u00fc".repeat(500);
         byte[] body = Decoding.bytes(PART + Verdict.utf8(text) + "\r\n--x--");
         try (MultipartReader reader = MultipartReader.create(new OneByteStream(body), X)) {
@@ -434,14 +434,14 @@ class MultipartReaderTest {
     }
 
     @Test
-    void unknownCharset_ofField_isReportedAtItsHeader() throws IOException {
+    void unknownCharset_ofField_isReportedAtHeader() throws IOException {
         for (String charset : List.of("x-none", "\"\"", "!!", "", "\"utf-8")) {
             assertUnknownCharset(Verdict.A, charset, "text/plain");
         }
     }
 
     @Test
-    void unknownCharset_ofFile_isReportedWhenItIsReadAsText() throws IOException {
+    void unknownCharset_ofFile_isReportedWhenReadAsText() throws IOException {
         assertUnknownCharset("Content-Disposition: form-data; name=a; filename=f\r\n", "x-none", "\u00c3\u00bc\r\n");
     }
 
@@ -461,7 +461,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void unknownCharset_inStrict_isRefused() throws IOException {
+    void unknownCharset_inStrict_isRejected() throws IOException {
         MultipartOptions strict =
                 MultipartOptions.builder().preset(Preset.STRICT).build();
         String type = "Content-Type: text/plain; charset=utf-7\r\n\r\nv\r\n--x--";
@@ -481,7 +481,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void afterATextThatIsTooLargeTheNextPartCanBeRead() throws IOException {
+    void textTooLarge_nextPartIsReadable() throws IOException {
         MultipartOptions options = MultipartOptions.builder().maxFieldBytes(2).build();
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X, options)) {
             assertEquals(
@@ -494,7 +494,7 @@ class MultipartReaderTest {
 
     /** The size of a decoded text does not determine where its encoded form exceeds the limit. */
     @Test
-    void textTooLarge_isReportedAtTheLimit_orAtTheBodyIfEncoded() throws IOException {
+    void textTooLarge_isReportedAtLimitOrStartOfEncodedBody() throws IOException {
         MultipartOptions options = MultipartOptions.builder()
                 .preset(COMPATIBLE.preset())
                 .maxFieldBytes(4)
@@ -513,7 +513,7 @@ class MultipartReaderTest {
     // ---- transfer encodings
 
     @Test
-    void compatibleUndoesQuotedPrintable() throws IOException {
+    void quotedPrintable_isDecodedByCompatible() throws IOException {
         String header = "Content-Transfer-Encoding: Quoted-Printable\r\n";
         assertEquals("\u00fc=a b", text(header, "=C3=BC=3Da b", COMPATIBLE));
         assertEquals("\u00fc", text(header, "=c3=bc", COMPATIBLE));
@@ -528,7 +528,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void standardAndUnknownEncodingsLeaveTheBytesAlone() throws IOException {
+    void transferEncoding_unknownOrInStandard_isNotDecoded() throws IOException {
         assertEquals("dg==", text("Content-Transfer-Encoding: base64\r\n", "dg==", MultipartOptions.defaults()));
         assertEquals(
                 "=41", text("Content-Transfer-Encoding: quoted-printable\r\n", "=41", MultipartOptions.defaults()));
@@ -539,7 +539,7 @@ class MultipartReaderTest {
     // ---- errors
 
     @Test
-    void anExceptionOfTheSourcePassesUntouchedAndReadingCanGoOn() throws IOException {
+    void sourceFails_exceptionIsUnchangedAndReadingCanContinue() throws IOException {
         IOException reset = new IOException("connection reset");
         boolean[] thrown = new boolean[1];
         InputStream in = new OneByteStream(Decoding.bytes(PART + "one\r\n--x--")) {
@@ -563,7 +563,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void anErrorOfTheBodyIsThrownAgainByEveryCall() throws IOException {
+    void malformedBody_everyCallThrowsSameException() throws IOException {
         try (MultipartReader reader = MultipartReader.create(stream(PART + "one\r\n--x!"), X)) {
             Part part = next(reader);
             InputStream body = part.inputStream();
@@ -581,7 +581,7 @@ class MultipartReaderTest {
     // ---- ownership
 
     @Test
-    void closingAfterAnExceptionOfTheSourceReleasesEverything() throws IOException {
+    void close_afterSourceFailure_releasesBuffers() throws IOException {
         UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
         MultipartOptions options =
                 MultipartOptions.builder().allocator(allocator).build();
@@ -599,7 +599,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void oneChunkIsUsedAgainAndAgainUnlessItIsHeldByAnother() throws IOException {
+    void chunk_isReusedUnlessRetained() throws IOException {
         UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
         MultipartOptions options =
                 MultipartOptions.builder().allocator(allocator).build();
@@ -624,7 +624,7 @@ class MultipartReaderTest {
 
     @Test
     @Timeout(300)
-    void aReaderWorksOnAThreadOfItsOwnAndOnAVirtualOne() throws Exception {
+    void reader_worksOnPlatformAndVirtualThreads() throws Exception {
         for (boolean virtual : List.of(false, true)) {
             Pipe pipe = Pipe.open();
             FutureTask<List<String>> task = new FutureTask<>(() -> {

@@ -48,7 +48,7 @@ class NettyVersionTest {
         "shop, 1.0,",
         ", 1.0,",
     })
-    void whatIsTooOldIsNamedByTheFirstObject(@Nullable String title, String version, @Nullable String problem)
+    void oldNetty_isReportedByFirstObject(@Nullable String title, String version, @Nullable String problem)
             throws Exception {
         Path buffer = withManifest(jar(ByteBuf.class), title, version);
         for (Class<?> first : FIRST) {
@@ -57,13 +57,13 @@ class NettyVersionTest {
     }
 
     @Test
-    void bothJarsAreLookedAt() throws Exception {
+    void bothJars_areChecked() throws Exception {
         Path common = withManifest(jar(ReferenceCounted.class), "Netty/Common", "4.1.100.Final");
         assertEquals("Netty/Common is 4.1.100.Final", problem(FirstBoundary.class, jar(ByteBuf.class), common));
     }
 
     @Test
-    void whatIsMissingIsNamedByTheFirstObject() throws Exception {
+    void missingNetty_isReportedByFirstObject() throws Exception {
         for (Class<?> first : FIRST) {
             assertEquals("there is no io/netty/buffer/ByteBuf", problem(first, jar(ReferenceCounted.class)));
             assertEquals("there is no io/netty/util/ReferenceCounted", problem(first, jar(ByteBuf.class)));

@@ -125,7 +125,7 @@ class SettingTest {
     }
 
     @Test
-    void defaults_areThoseOfTheTable() throws Exception {
+    void defaults_matchTable() throws Exception {
         Map<Setting, Object> ofDecoder = values(Scope.BODY, MultipartOptions.defaults());
         Map<Setting, Object> ofForm = built(Scope.FORM, builder(Scope.FORM));
         for (Setting setting : settings(Scope.FORM).toList()) {
@@ -242,7 +242,7 @@ class SettingTest {
     }
 
     @Test
-    void spool_hasSettingsOfTheTable(@TempDir Path root) throws Exception {
+    void spoolDefaults_matchTable(@TempDir Path root) throws Exception {
         try (SpoolDirectory spool = SpoolDirectory.open(root)) {
             assertEquals(Setting.MAX_SPOOL_BYTES.formDefault(), spool.maxSpoolBytes());
         }

@@ -87,7 +87,7 @@ class SplitProofTest {
     }
 
     @Test
-    void everyPartitionOfEverySmallCaseGivesTheSameResultInEveryPreset() {
+    void smallCases_inAnyPartition_haveSameResult() {
         AtomicLong pairs = new AtomicLong();
         AtomicLong bodies = new AtomicLong();
         Corpus.cases().parallelStream()
@@ -103,7 +103,7 @@ class SplitProofTest {
     }
 
     @Test
-    void everyPartitionGivesTheSameResultAtEveryLimit() {
+    void limits_inAnyPartition_haveSameResult() {
         Corpus.cases().parallelStream()
                 .filter(c -> c.body().length <= LARGEST_LIMITED)
                 .forEach(c ->
@@ -111,7 +111,7 @@ class SplitProofTest {
     }
 
     @Test
-    void everyPartitionGivesTheSameResultByWhicheverSearch() {
+    void searchModes_inAnyPartition_haveSameResult() {
         AtomicLong pairs = new AtomicLong();
         Stream<Runnable> cases = Corpus.cases().stream()
                 .filter(c -> c.body().length >= 2 * LEAST_OF_GRAMS && c.body().length <= LARGEST_HELD)
@@ -136,7 +136,7 @@ class SplitProofTest {
 
     /** Shows that the previous proof covers the forced modes. */
     @Test
-    void theSearchesThatAreHeldAreUsed() {
+    void forcedSearchModes_areUsed() {
         for (Way way : Way.values()) {
             int met = 0;
             int cleared = 0;

@@ -94,17 +94,17 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void requestsThatShareABudgetSeeItAsIfTheyCameOneAfterTheOther() {
+    void requests_sharingBudget_areLinearizable() {
         schedules().check(Requests.class);
     }
 
     @Test
-    void threadsThatShareAnAccountSeeItAsIfTheyCameOneAfterTheOther() {
+    void threads_sharingAccount_areLinearizable() {
         schedules().check(SharedAccount.class);
     }
 
     @Test
-    void aCloseBesideReservationsGivesAllBackAndNeverMore() {
+    void close_duringReservations_releasesExactlyTheReservedBytes() {
         Lincheck.runConcurrentTest(Race.times(150), () -> {
             MemoryBudget budget = MemoryBudget.of(CAPACITY, 0, 0);
             MemoryBudget.Account one = budget.open();

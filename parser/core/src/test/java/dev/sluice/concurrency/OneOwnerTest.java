@@ -73,7 +73,7 @@ class OneOwnerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, 1 << 20})
-    void ofMoveDetachAndCloseOneGetsThePartAndNothingIsLeft(long threshold) throws Exception {
+    void moveDetachAndClose_atSameTime_haveOneWinner(long threshold) throws Exception {
         MemoryBudget budget = MemoryBudget.of(1 << 20);
         Map<Owner, Integer> owners = new EnumMap<>(Owner.class);
         try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("spool"))
@@ -120,7 +120,7 @@ class OneOwnerTest {
     }
 
     @Test
-    void aStreamThatIsReadWhileThePartIsClosedEndsWithItsBytesOrAnError() throws Exception {
+    void read_duringClose_returnsAllBytesOrThrows() throws Exception {
         MemoryBudget budget = MemoryBudget.of(1 << 20);
         try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("spool"))
                         .keepFreeBytes(0)

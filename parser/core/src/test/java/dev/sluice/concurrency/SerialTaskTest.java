@@ -20,7 +20,7 @@ class SerialTaskTest {
     private static final int THREADS = 3;
 
     @Test
-    void trigger_fromSeveralThreads_runsOneAtATimeAndMissesNothing() {
+    void trigger_fromSeveralThreads_runsSeriallyAndLosesNone() {
         Lincheck.runConcurrentTest(Race.times(200), () -> {
             Queue<Integer> added = new ConcurrentLinkedQueue<>();
             List<Integer> taken = new ArrayList<>(); // not thread-safe: the runs must not overlap
@@ -51,7 +51,7 @@ class SerialTaskTest {
     }
 
     @Test
-    void trigger_duringARun_repeatsTheTaskOnce() {
+    void trigger_duringRun_repeatsTaskOnce() {
         List<SerialTask> self = new ArrayList<>();
         int[] runs = new int[1];
         SerialTask task = new SerialTask(() -> {
@@ -70,7 +70,7 @@ class SerialTaskTest {
     }
 
     @Test
-    void run_taskStoppedEarly_isReturned() {
+    void run_taskStoppedEarly_returnsTrue() {
         SerialTask task = new SerialTask(() -> true);
         assertTrue(task.trigger());
         assertTrue(task.run());

@@ -76,7 +76,7 @@ class SharedBoundaryTest {
     }
 
     @Test
-    void decodersThatMeetANewBoundaryAtTheSameTimeAllFindTheParts() throws Exception {
+    void decoders_sharingNewBoundary_findAllParts() throws Exception {
         long rest = REST.length();
         List<Long> expected = List.of(rest, rest, rest);
         try (Race race = new Race(2)) {
@@ -97,7 +97,7 @@ class SharedBoundaryTest {
      * order of writes.
      */
     @Test
-    void nobodySeesTablesThatAnotherHasNotFilled() {
+    void tables_createdByAnotherThread_areComplete() {
         long[] filled = SharedTables.grams(Delimiter.of(ascii(VALUE)));
         Lincheck.runConcurrentTest(Race.times(SCHEDULES), () -> {
             Delimiter delimiter = Delimiter.of(ascii(VALUE));

@@ -95,7 +95,7 @@ class SpoolQuotaTest {
     }
 
     @Test
-    void filesThatShareAQuotaSeeItAsIfTheyCameOneAfterTheOther() {
+    void files_sharingQuota_areLinearizable() {
         new ModelCheckingOptions()
                 .iterations(Race.times(15))
                 .invocationsPerIteration(100)
@@ -136,7 +136,7 @@ class SpoolQuotaTest {
     }
 
     @Test
-    void writersTogetherNeverExceedItAndLeaveNothing() throws Exception {
+    void writers_sharingQuota_neverExceedItAndLeaveNoFile() throws Exception {
         try (SpoolDirectory spool = SpoolDirectory.builder(root)
                         .maxSpoolBytes(QUOTA)
                         .keepFreeBytes(0)

@@ -33,14 +33,14 @@ class SafeFilenameTest {
     }
 
     @Test
-    void anOrdinaryNameAndOneThatOnlyLooksLikeADeviceStay() {
+    void ordinaryName_isUnchanged() {
         for (String name : names(ORDINARY + '|' + ONLY_LOOK_LIKE_DEVICES)) {
             assertSafe(name, name);
         }
     }
 
     @Test
-    void aDeviceNameOfWindowsIsNeverLeft() {
+    void deviceName_getsPrefix() {
         for (String name : names(DEVICES)) {
             String safe = SafeFilename.of(name);
             assertTrue(safe.startsWith("_"), safe);
@@ -48,14 +48,14 @@ class SafeFilenameTest {
     }
 
     @Test
-    void whereNothingIsLeftTheNameIsEmpty() {
+    void nameWithoutKeptCharacters_isEmpty() {
         for (String name : names(NOTHING)) {
             assertSafe("", name);
         }
     }
 
     @Test
-    void onlyTheLastPathElementIsLeft() {
+    void path_isReducedToLastElement() {
         assertSafe("passwd", "../../etc/passwd");
         assertSafe("passwd", "/etc/passwd");
         assertSafe("f.txt", "C:\\dir\\f.txt");
@@ -69,7 +69,7 @@ class SafeFilenameTest {
 
     /** Windows converts one to the other in old code pages. */
     @Test
-    void aFullwidthSolidusIsASeparatorToo() {
+    void fullwidthSolidus_isSeparator() {
         assertSafe("passwd", "..\uff0f..\uff0fetc\uff0fpasswd");
         assertSafe("f.txt", "C:\uff3cdir\uff3cf.txt");
         assertSafe("f", "a\uff0fb/f");
@@ -78,7 +78,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void aNameOfInvisibleCharactersOnlyIsEmpty() {
+    void nameOfInvisibleCharacters_isEmpty() {
         int[] invisible = {
             0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x2800, 0x3164, 0xFE00, 0xFE0F, 0xFFA0, 0xE0100, 0xE01EF
         };
@@ -98,7 +98,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void driveLettersStreamsAndReservedCharactersBecomeUnderscores() {
+    void reservedCharacters_becomeUnderscores() {
         assertSafe("C_f", "C:f");
         assertSafe("a_stream", "a:stream");
         assertSafe("f.txt__$DATA", "f.txt::$DATA");
@@ -107,7 +107,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void blanksAndDotsAtEitherEndAreRemoved() {
+    void blanksAndDotsAtEnds_areRemoved() {
         assertSafe("a.txt", "a.txt.");
         assertSafe("a.txt", "a.txt ");
         assertSafe("a.txt", "a.txt. . ");
@@ -118,7 +118,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void charactersThatHideOrReorderAreRemoved() {
+    void hiddenAndReorderingCharacters_areRemoved() {
         assertSafe("gpj.exe", "\u202egpj.exe");
         assertSafe("agpj.exe", "a\u202e\u202agpj\u202c.exe");
         assertSafe("ab.txt", "a\u2066b\u2069.txt");
@@ -133,7 +133,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void aHalfCharacterIsRemovedAndAWholeOneStays() {
+    void unpairedSurrogate_isRemoved() {
         assertSafe("ab", "a\ud83db");
         assertSafe("ab", "a\ude00b");
         assertSafe("ab", "a\ude00\ud83db");
@@ -141,7 +141,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void aLongNameIsCutTo255BytesAndKeepsItsExtension() {
+    void longName_isCutTo255BytesAndKeepsExtension() {
         assertSafe("a".repeat(255), "a".repeat(255));
         assertSafe("a".repeat(255), "a".repeat(256));
         assertSafe("a".repeat(251) + ".txt", "a".repeat(251) + ".txt");
@@ -152,14 +152,14 @@ class SafeFilenameTest {
     }
 
     @Test
-    void anExtensionThatIsTooLongIsCutLikeTheRest() {
+    void longExtension_isCut() {
         assertSafe("a." + "b".repeat(253), "a." + "b".repeat(300));
         assertSafe("a".repeat(223) + "." + "b".repeat(31), "a".repeat(300) + "." + "b".repeat(31));
         assertSafe("a".repeat(255), "a".repeat(300) + "." + "b".repeat(32));
     }
 
     @Test
-    void cuttingMakesNoDeviceNameAndNoBlankAtTheEnd() {
+    void cutName_isNeitherDeviceNorEndsWithBlank() {
         assertTrue(SafeFilename.of("CON" + " ".repeat(300) + "x.txt").startsWith("_CON"));
         assertTrue(SafeFilename.of("NUL" + " ".repeat(300) + "x").startsWith("_NUL"));
         assertSafe("a.txt", "a" + " ".repeat(300) + "b.txt");
@@ -167,7 +167,7 @@ class SafeFilenameTest {
     }
 
     @Test
-    void whateverIsSentTheResultIsSafe() {
+    void anyName_becomesSafe() {
         SplittableRandom random = new SplittableRandom(20_261_120);
         String alphabet = "aC.: /\\\u0000\u202e\ud83d\ude00\u4e2d\u00a0ON*\u0085";
         for (int n = 0; n < 20_000; n++) {

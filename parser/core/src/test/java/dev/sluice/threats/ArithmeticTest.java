@@ -62,7 +62,7 @@ class ArithmeticTest {
     }
 
     @Test
-    void cve_2025_52520_sizesAndLimitsBeyondIntAreExact() throws MultipartException {
+    void cve_2025_52520_sizesAndLimits_beyondIntRange_areExact() throws MultipartException {
         for (long size : new long[] {Integer.MAX_VALUE, 1L << 31, 1L << 32, 5L << 30}) {
             MultipartOptions atLimit =
                     Run.options(limits -> limits.maxPartBytes(size).maxBodyBytes(HEAD.length() + size + TAIL.length()));
@@ -87,7 +87,7 @@ class ArithmeticTest {
     }
 
     @Test
-    void netty_15463_sinksCountBeyondInt() throws IOException {
+    void netty_15463_sinkLimit_beyondIntRange_isExact() throws IOException {
         long limit = (1L << 32) + 5;
         PartSink limited = PartSink.limited(PartSink.discard(), limit);
         for (long size = 0; size + BLOCK <= limit; size += BLOCK) {
@@ -113,7 +113,7 @@ class ArithmeticTest {
     }
 
     @Test
-    void pythonMultipart_297_anAnnouncedLengthChangesNothing() throws IOException {
+    void pythonMultipart_297_wrongContentLength_doesNotChangeLimits() throws IOException {
         String body = Run.HEAD + "value" + Run.TAIL;
         for (long announced : new long[] {Long.MIN_VALUE, -2, -1, 0, 1, body.length(), 1_000_000, Long.MAX_VALUE}) {
             FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
@@ -140,7 +140,7 @@ class ArithmeticTest {
     }
 
     @Test
-    void cve_2026_34829_theLimitHoldsForABodyOfUnknownLength() {
+    void cve_2026_34829_bodyOfUnknownLength_isLimited() {
         for (int chunkSize : new int[] {1, 100, 64 << 10}) {
             Run run = Run.of(
                             new Repeated(Run.HEAD, "v", 4 << 20, Run.TAIL),
@@ -159,7 +159,7 @@ class ArithmeticTest {
     }
 
     @Test
-    void helidon_7de1830021_theContentLengthOfAPartIsNotBelieved() {
+    void helidon_7de1830021_contentLengthOfPart_isIgnored() {
         for (String length : List.of("0", "-1", "1", "5", "1000000000000", "99999999999999999999", "x", "")) {
             String part = "--x\r\n" + Run.FIELD + "Content-Length: " + length + "\r\n\r\nvalue\r\n";
             Run run = Run.of(part + part + "--x--\r\n").assertAccepted();

@@ -57,7 +57,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2014_0050_aBoundaryOfAnyLengthIsRefusedBeforeTheBodyOrServed() {
+    void cve_2014_0050_boundaryOfAnyLength_isAcceptedOrRejectedEarly() {
         for (int length = 0; length <= 5000; length++) {
             String contentType = "multipart/form-data; boundary=" + "b".repeat(length);
             for (Preset preset : Run.PRESETS) {
@@ -80,7 +80,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2016_3092_aLongBoundaryCostsNoMoreThanAShortOneInChunksOfAnySize() {
+    void cve_2016_3092_longBoundary_inAnyChunkSize_causesFewCalls() {
         String data = random(128 << 10);
         for (int chunkSize : CHUNKS) {
             Run small = run("b".repeat(16), body("b".repeat(16), data), Preset.STANDARD, chunkSize);
@@ -93,7 +93,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2018_16470_aLargeBufferIsNotSearchedFromItsStartAgain() {
+    void cve_2018_16470_largeBuffer_isSearchedOnce() {
         MultipartOptions options = Run.options(limits -> limits.unlimitedParts().unlimitedHeaderBytes());
         String part = "\r\n--x\r\n" + Run.FIELD + "\r\n";
         LinearWork.require("parts in one chunk", 5000, count -> () -> {
@@ -106,7 +106,7 @@ class BoundarySearchTest {
 
     @Tag("sized")
     @Test
-    void cve_2023_46136_aPartThatStartsWithALineEndAndHasNoOtherIsNotKept() {
+    void cve_2023_46136_partStartingWithLineEnd_isNotKeptInMemory() {
         for (String start : List.of("\r", "\n", "\r\n", "\r\n-")) {
             for (int chunkSize : new int[] {1, 13, 1024, 64 << 10}) {
                 int size = chunkSize == 1 ? LONG_PART >> 6 : LONG_PART;
@@ -121,7 +121,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2024_30251_whateverIsSentTheWorkIsBoundedByItsSize() {
+    void cve_2024_30251_anyBody_takesLinearWork() {
         SplittableRandom random = new SplittableRandom(30251);
         int served = 0;
         for (int seed = 0; seed < 30_000; seed++) {
@@ -163,7 +163,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2024_53981_textAroundThePartsIsRefusedEarlyAndReportedOnce() {
+    void cve_2024_53981_textAroundParts_isRejectedEarlyAndReportedOnce() {
         Repeated before = new Repeated("", "p", 10 << 20, "\r\n" + Run.HEAD + Run.TAIL);
         Repeated after = new Repeated(Run.HEAD + Run.TAIL, "e", 10 << 20, "");
         assertEndsEarly(Run.of(before, MultipartOptions.defaults(), 64), Reason.PREAMBLE_TOO_LARGE, 4096 + 64);
@@ -186,7 +186,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2026_40347_lineEndsAroundThePartsAreCountedLikeOtherText() {
+    void cve_2026_40347_lineEndsAroundParts_countAsText() {
         for (int chunkSize : new int[] {1, 2, 3, 1000}) {
             Repeated before = new Repeated("", "\r\n", 5 << 20, Run.HEAD + Run.TAIL);
             assertEndsEarly(
@@ -202,7 +202,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void pythonMultipart_281_dataThatLooksLikeDelimitersCostsLinearWork() {
+    void pythonMultipart_281_dataLikeDelimiters_takesLinearWork() {
         for (int kind = 0; kind < HostileBodies.all(1).size(); kind++) {
             int at = kind;
             for (int chunkSize : CHUNKS) {
@@ -218,7 +218,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2025_61770_aPreambleIsNotKept() {
+    void cve_2025_61770_preamble_isNotKeptInMemory() {
         MultipartOptions large = Run.options(limits -> limits.maxPreambleBytes(16 << 20));
         for (String token : List.of("p", "\r", "\r\n", "\r\n--y")) {
             Run run = Run.of(new Repeated("", token, 1 << 20, "\r\n" + Run.HEAD + Run.TAIL), large, 4096)
@@ -229,7 +229,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void cve_2026_125111_whatIsParsedIsDroppedAtEveryAlignmentOfPartsAndChunks() {
+    void cve_2026_125111_parsedData_atAnyAlignment_isDiscarded() {
         MultipartOptions options = Run.options(limits -> limits.unlimitedParts().unlimitedHeaderBytes());
         for (int fill = 0; fill < 24; fill++) {
             String part = "\r\n--x\r\n" + Run.FIELD + "\r\n" + "v".repeat(fill);
@@ -243,7 +243,7 @@ class BoundarySearchTest {
     }
 
     @Test
-    void busboy_632a237_noLengthOfTheDelimiterMakesASkipOfNothing() {
+    void busboy_632a237_delimiterOfAnyLength_isFound() {
         String data = random(96 << 10);
         for (int length = 1; length <= 256; length++) {
             String boundary = "b".repeat(length);

@@ -68,7 +68,7 @@ class BuffersTest {
     }
 
     @Test
-    void cve_2026_41840_anAbortAtAnyByteWhileSinksHoldBuffersLeavesNone() throws IOException {
+    void cve_2026_41840_abortAtAnyByte_withPendingSink_releasesAllBuffers() throws IOException {
         MemoryBudget budget = MemoryBudget.of(1 << 20);
         FormOptions options = FormOptions.inMemory(budget)
                 .allocator(memory)
@@ -88,7 +88,7 @@ class BuffersTest {
     }
 
     @Test
-    void vertx_370_closingAtAnyByteAndAfterAnyEventReleasesEverything() throws IOException {
+    void vertx_370_closeAtAnyByteOrEvent_releasesAllBuffers() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
             for (int events = 0; events < 6; events++) {
                 MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), options());
@@ -124,7 +124,7 @@ class BuffersTest {
     }
 
     @Test
-    void netty_referenceCountsAreExactForEveryBodyHoweverItEnds() throws MultipartException {
+    void netty_referenceCounts_ofAnyBody_areExact() throws MultipartException {
         int failed = 0;
         for (int seed = 0; seed < 6_000; seed++) {
             Soup.Body soup = Soup.body(seed);

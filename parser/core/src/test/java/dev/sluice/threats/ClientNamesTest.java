@@ -47,7 +47,7 @@ class ClientNamesTest {
     }
 
     @Test
-    void cve_2023_50164_namesAreComparedExactlyAndFilesAreNoParameters() throws IOException {
+    void cve_2023_50164_similarNames_areDifferentPartsAndFilesAreNotFields() throws IOException {
         String body = Run.file("upload", "innocent.txt", "file")
                 + Run.field("Upload", "capital")
                 + Run.field("uploadFileName", "../../shell.jsp")
@@ -74,7 +74,7 @@ class ClientNamesTest {
     }
 
     @Test
-    void cve_2026_24486_noNameOfTheClientIsPartOfAPath() throws IOException {
+    void cve_2026_24486_clientName_isNeverPartOfPath() throws IOException {
         for (String name : TRAVERSALS) {
             String sent =
                     new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1).replace("\"", "");
@@ -97,7 +97,7 @@ class ClientNamesTest {
     }
 
     @Test
-    void cve_2021_28658_theSafeNameIsABaseNameAndTheOtherIsAsSent() throws MultipartException {
+    void cve_2021_28658_safeFilename_isBaseName() throws MultipartException {
         SplittableRandom random = new SplittableRandom(28658);
         String alphabet = "ab./\\:. ~\u0000\u0007\u202e*?|<>\"COMNULcon1\u00b9\u2028\ud83d\ude00";
         for (int count = 0; count < 20_000; count++) {
@@ -135,7 +135,7 @@ class ClientNamesTest {
     }
 
     @Test
-    void cve_2022_21221_everyWayOutOfTheDirectoryIsClosed() throws IOException {
+    void cve_2022_21221_safeFilename_ofTraversal_staysInDirectory() throws IOException {
         String table = "../../etc/passwd > passwd , ..\\..\\windows\\system32\\cmd.exe > cmd.exe , /etc/passwd > passwd"
                 + " , C:\\boot.ini > boot.ini , C:boot.ini > C_boot.ini , \\\\server\\share\\f > f , \\\\?\\C:\\f > f"
                 + " , .. > NOTHING , ../ > NOTHING , CON > _CON , con.txt > _con.txt , a:stream > a_stream"
@@ -154,7 +154,7 @@ class ClientNamesTest {
     }
 
     @Test
-    void cve_2026_19481_namesOfTheLanguage_areNamesLikeOthers() throws IOException {
+    void cve_2026_19481_specialPropertyNames_areOrdinaryNames() throws IOException {
         List<String> names = List.of(
                 "__proto__",
                 "constructor",

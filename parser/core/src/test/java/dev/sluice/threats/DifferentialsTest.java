@@ -57,7 +57,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2026_41853_onlyATypeThatIsMultipartIsReadAsMultipart() throws IOException {
+    void cve_2026_41853_otherMediaType_isRejected() throws IOException {
         for (String type : ("*/*|multipart/*|*/form-data|multipart/|multipart|multipartform-data|xmultipart/form-data"
                         + "|application/x-www-form-urlencoded|text/plain, multipart/form-data|"
                         + "|application/*, multipart/form-data")
@@ -74,7 +74,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2026_26961_twoBoundariesAreRefusedEvenIfEqual() {
+    void cve_2026_26961_twoBoundaries_evenIfEqual_areRejected() {
         for (String parameters : List.of(
                 "; boundary=a; boundary=b",
                 "; boundary=a; boundary=a",
@@ -89,7 +89,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2026_26962_noValueHoldsALineEnd() throws IOException {
+    void cve_2026_26962_foldedValue_hasNoLineEnd() throws IOException {
         String folded =
                 part("Content-Disposition: form-data;\r\n name=a;\r\n\tfilename=\"f\r\n g\"\r\nX: a\r\n  b\r\n", "v");
         Run.of(folded, Preset.STRICT).assertRefused(Reason.MALFORMED_HEADER);
@@ -113,7 +113,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2026_21876_theCharsetOfAPartIsItsOwn() throws IOException {
+    void cve_2026_21876_charset_isReadFromEachPart() throws IOException {
         String body =
                 "--x\r\nContent-Disposition: form-data; name=a\r\nContent-Type: text/plain; charset=utf-16be\r\n\r\n"
                         + "\u0000v\u0000w\r\n"
@@ -134,7 +134,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2022_39955_severalTypesEncodingsOrDispositionsOfAPartAreRefused() {
+    void cve_2022_39955_duplicateHeaderOfPart_isRejected() {
         for (String header :
                 List.of("Content-Type: text/plain\r\n", "Content-Transfer-Encoding: 7bit\r\n", Run.FIELD)) {
             for (Preset preset : Run.PRESETS) {
@@ -153,7 +153,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2022_48279_nulIsRefusedInHeadersAndIsDataInData() {
+    void cve_2022_48279_nul_isRejectedInHeadersAndKeptInData() {
         for (Preset preset : Run.PRESETS) {
             Run.of(disposition("form-data; name=\"a\u0000\""), preset).assertRefused(Reason.MALFORMED_HEADER);
             Run.of(part("X\u0000: y\r\n" + Run.FIELD, "v"), preset).assertRefused(Reason.MALFORMED_HEADER);
@@ -195,7 +195,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2024_8925_dataThatBeginsLikeADelimiterIsNotLeftOut() {
+    void cve_2024_8925_dataStartingLikeDelimiter_isKept() {
         for (String data : List.of(
                 "\r\n--",
                 "\r\n-",
@@ -220,7 +220,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void busboy_5c838c6_textAfterAClosingQuoteAndLineEndsInParametersAreRefused() {
+    void busboy_5c838c6_textAfterClosingQuoteOrLineEndInParameter_isRejected() {
         for (Preset preset : List.of(Preset.STANDARD, Preset.STRICT)) {
             for (String junk :
                     List.of("\"payload.jpg\".html", "\"a\"b", "\"a\" b", "\"a\"\"b\"", "\"a\"=b", "a\"b\"")) {
@@ -238,7 +238,7 @@ class DifferentialsTest {
     @Tag("sized")
     @Test
     @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
-    void cve_2026_33033_whiteSpaceInBase64CostsNoMoreThanOtherBytes() throws IOException {
+    void cve_2026_33033_whitespaceInBase64_isReadOnce() throws IOException {
         String head = "--x\r\n" + Run.FIELD + "Content-Transfer-Encoding: base64\r\n\r\n";
         List<String> tokens = List.of(" ", "\r\n", "QQ", "Q \r\n", "\t");
         for (String token : tokens) {
@@ -287,7 +287,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void modSecurity_460_aSingleQuoteIsACharacterLikeOthers() {
+    void modSecurity_460_singleQuote_isOrdinaryCharacter() {
         for (Preset preset : Run.PRESETS) {
             Run run = Run.of(disposition("form-data; name='a'; filename='b'"), preset)
                     .assertAccepted();
@@ -301,7 +301,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void netty_17383_noByteIsChangedOrLostWhereChunksMeet() throws MultipartException {
+    void netty_17383_dataSplitAtAnyByte_isUnchanged() throws MultipartException {
         for (HostileBodies.Body hostile : HostileBodies.all(120)) {
             String data =
                     new String(hostile.bytes(), hostile.dataOffset(), hostile.dataSize(), StandardCharsets.ISO_8859_1);
@@ -345,7 +345,7 @@ class DifferentialsTest {
     }
 
     @Test
-    void cve_2026_59389_whatStrictAccepts_relayedUnchanged_isTheSameForm() throws IOException {
+    void cve_2026_59389_formAcceptedByStrict_relayed_isUnchanged() throws IOException {
         MultipartOptions strict =
                 MultipartOptions.builder().preset(Preset.STRICT).build();
         int forms = 0;

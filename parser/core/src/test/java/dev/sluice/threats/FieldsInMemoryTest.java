@@ -44,7 +44,7 @@ class FieldsInMemoryTest {
     }
 
     @Test
-    void cve_2023_26048_aHugeFieldIsTreatedAsAHugeFileIs() throws IOException {
+    void cve_2023_26048_hugeField_isLimitedLikeHugeFile() throws IOException {
         for (String headers : List.of(
                 Run.FIELD,
                 "Content-Disposition: form-data; name=a; filename=f\r\n",
@@ -88,7 +88,7 @@ class FieldsInMemoryTest {
     }
 
     @Test
-    void cve_2025_61771_manyFieldsBelowTheirLimitReachTheLimitOfTheForm() throws IOException {
+    void cve_2025_61771_manyFields_reachLimitOfForm() throws IOException {
         String field = Run.HEAD + "v".repeat(60_000) + "\r\n";
         Repeated body = new Repeated("", field, 500, "--x--");
         MultipartException e = refused(body, FormOptions.inMemory(budget).build());
@@ -107,7 +107,7 @@ class FieldsInMemoryTest {
     }
 
     @Test
-    void cve_2024_49767_aFormTakesNoMoreOfTheHeapThanIsCharged() throws IOException {
+    void cve_2024_49767_form_usesNoMoreHeapThanCharged() throws IOException {
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
                 .maxInMemoryBytes(64 << 20)
                 .maxHeaderBytes(64 << 20)
@@ -128,7 +128,7 @@ class FieldsInMemoryTest {
     }
 
     @Test
-    void cve_2022_41725_anEmptyPartIsNotFree() throws IOException {
+    void cve_2022_41725_emptyPart_isCharged() throws IOException {
         Repeated parts = new Repeated("", Run.HEAD + "\r\n", 1000, "--x--");
         FormOptions options = FormOptions.inMemory(budget).build();
         try (MultipartForm form = PushedForm.read(parts, X, options)) {
@@ -147,7 +147,7 @@ class FieldsInMemoryTest {
     }
 
     @Test
-    void cve_2024_3884_namesCountAndABodyHasALimitByDefault() throws IOException {
+    void cve_2024_3884_namesAreChargedAndBodyIsLimitedByDefault() throws IOException {
         String part = "--x\r\nContent-Disposition: form-data; name=\"" + "n".repeat(7000) + "\"\r\n\r\n\r\n";
         FormOptions options = FormOptions.inMemory(budget)
                 .maxInMemoryBytes(200_000)
@@ -167,7 +167,7 @@ class FieldsInMemoryTest {
     }
 
     @Test
-    void cve_2023_34149_noPartBecomesTextBeyondItsLimit() throws IOException {
+    void cve_2023_34149_text_aboveFieldLimit_isRejected() throws IOException {
         try (SpoolDirectory spool = spool();
                 MultipartForm form = PushedForm.read(
                         new Repeated(Run.HEAD, "v", (256 << 10) + 1, Run.TAIL),

@@ -68,7 +68,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2022_30122_noHeaderIsReadByARegularExpressionAndAllAreInLinearTime() {
+    void cve_2022_30122_headers_areReadInLinearTimeWithoutRegularExpressions() {
         noClasses()
                 .should()
                 .dependOnClassesThat()
@@ -82,7 +82,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2026_34827_escapesInManyPartsCostAsMuchAsOtherBytes() {
+    void cve_2026_34827_escapesInManyParts_takeLinearWork() {
         MultipartOptions options = Run.options(limits -> limits.unlimitedHeaderBytes());
         String escaped = "--x\r\nContent-Disposition: form-data; name=a; filename=\"";
         for (String escape : List.of("\\\"", "\\\\", "\\x")) {
@@ -105,7 +105,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2024_24762_aContentTypeIsReadInLinearTime() {
+    void cve_2024_24762_longContentType_isReadInLinearTime() {
         for (String token : TOKENS) {
             for (String start : List.of(
                     "multipart/form-data",
@@ -127,7 +127,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2026_8159_aHeaderAsLargeAsItMayBeHoldsNothingUp() {
+    void cve_2026_8159_headerOfMaximumSize_takesLinearWork() {
         for (String token : TOKENS) {
             for (Preset preset : Run.PRESETS) {
                 LinearWork.require(preset + " " + token, 8000, size -> {
@@ -141,7 +141,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2026_42504_encodedWordsAreTextLikeOtherText() throws MultipartException {
+    void cve_2026_42504_encodedWords_areOrdinaryText() throws MultipartException {
         String words = "=?utf-8?b?w6k=?= =?utf-8?q?=C3=A9?=";
         for (Preset preset : Run.PRESETS) {
             MultipartOptions options = MultipartOptions.builder().preset(preset).build();

@@ -23,7 +23,7 @@ class HistoryTest {
     Path root;
 
     @Test
-    void nothingOfAPartIsLeftToTheNext() {
+    void part_leavesNoStateForNextPart() {
         String body = "--x\r\nContent-Disposition: form-data; name=\"a\"; filename*=UTF-8''f\r\n\r\n0123456789\r\n"
                 + "--x\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\n0123456789\r\n"
                 + "--x\r\nContent-Disposition:form-data;name=c\r\n\r\n0123456789\r\n"
@@ -54,7 +54,7 @@ class HistoryTest {
     }
 
     @Test
-    void howeverItIsWrittenANestedBodyIsNoPartForTheStrictPreset() {
+    void nestedBody_inAnySpelling_isRejectedByStrict() {
         for (String type : List.of("multipart/mixed", "Multipart/Form-Data", "MULTIPART/x")) {
             for (String header : List.of("Content-Type: ", "Content-Type:", "content-type: ")) {
                 String body = "--x\r\n" + Run.FIELD + header + type + "; boundary=y\r\n\r\n--y--" + Run.TAIL;
@@ -65,7 +65,7 @@ class HistoryTest {
     }
 
     @Test
-    void whatWentToAFileIsNotChargedAsMemory() throws IOException {
+    void contentInFile_isNotChargedAsMemory() throws IOException {
         MemoryBudget budget = MemoryBudget.of(4 << 20);
         String part = Run.HEAD + "v".repeat(100 << 10) + "\r\n";
         try (SpoolDirectory spool =

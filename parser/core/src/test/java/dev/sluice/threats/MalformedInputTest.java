@@ -58,7 +58,7 @@ class MalformedInputTest {
     }
 
     @Test
-    void cve_2022_24434_whateverIsSentOneTypeOfExceptionTells() {
+    void cve_2022_24434_anyBody_throwsMultipartExceptionOnly() {
         SplittableRandom random = new SplittableRandom(24434);
         int accepted = 0;
         for (int seed = 0; seed < 24_000; seed++) {
@@ -86,7 +86,7 @@ class MalformedInputTest {
     }
 
     @Test
-    void cve_2025_47944_emptyAndHalfNamesHaveAVerdictAndNothingRecurses() throws InterruptedException {
+    void cve_2025_47944_emptyOrTruncatedName_isHandledWithoutRecursion() throws InterruptedException {
         for (Preset preset : Run.PRESETS) {
             for (String value : List.of("form-data; name=\"\"", "form-data;name=\"\"", "form-data; x=y; name=\"\"")) {
                 Run empty = Run.of("--x\r\nContent-Disposition: " + value + "\r\n\r\nv\r\n--x--", preset)
@@ -124,7 +124,7 @@ class MalformedInputTest {
     }
 
     @Test
-    void nettyContrib_29_aMissingNameIsTheFaultOfThePeer() throws IOException {
+    void nettyContrib_29_missingName_isRejectedWith400() throws IOException {
         String noName = "--x\r\nContent-Disposition: form-data; filename=\"f\"\r\n\r\nv\r\n--x--";
         String noDisposition = "--x\r\nContent-Type: text/plain\r\n\r\nv\r\n--x--";
         for (Preset preset : Run.PRESETS) {
@@ -148,7 +148,7 @@ class MalformedInputTest {
     }
 
     @Test
-    void tomcat_invalidFileName_controlsInAFileNameAreTheFaultOfThePeer() {
+    void tomcat_invalidFileName_controlInFilename_isKeptOrRejectedWith400() {
         for (char control = 0; control < 0x80; control++) {
             if ((control < ' ' || control == 0x7F) && control != '\t') {
                 for (Preset preset : Run.PRESETS) {

@@ -39,7 +39,7 @@ class PartCountTest {
     }
 
     @Test
-    void cve_2023_24998_ofAMillionEmptyPartsTheReadingStopsAtTheThousandAndFirst() {
+    void cve_2023_24998_millionEmptyParts_areRejectedAtPart1001() {
         for (int chunkSize : new int[] {64, 8192}) {
             long before = THREADS.getCurrentThreadAllocatedBytes();
             Run run = Run.of(parts(FIELD, 1_000_000), MultipartOptions.defaults(), chunkSize)
@@ -54,7 +54,7 @@ class PartCountTest {
     }
 
     @Test
-    void cve_2023_28709_eachLimitHoldsAtItsOwnValueAndNotAtOneLess() throws IOException {
+    void cve_2023_28709_everyLimit_isExact() throws IOException {
         for (int limit : new int[] {1, 2, 7, 100}) {
             for (int count = limit - 1; count <= limit + 1; count++) {
                 boolean passes = count <= limit;
@@ -120,7 +120,7 @@ class PartCountTest {
     }
 
     @Test
-    void cve_2023_24580_aFormTakesAThousandPartsAndAHundredFilesByDefault() throws IOException {
+    void cve_2023_24580_defaultLimits_allow1000PartsAnd100Files() throws IOException {
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         assertNull(failure(() ->
                 PushedForm.read(parts(FILE, 100), Boundary.of("x"), options).close()));
@@ -135,7 +135,7 @@ class PartCountTest {
     }
 
     @Test
-    void cve_2024_29025_theDecoderKeepsNothingOfPartsThatAreOver() throws MultipartException {
+    void cve_2024_29025_endedParts_areNotKeptInMemory() throws MultipartException {
         MultipartOptions options =
                 Run.options(Preset.STANDARD, limits -> limits.unlimitedParts().unlimitedHeaderBytes());
         String folded = "--x\r\n" + Run.FIELD + "X: a\r\n b\r\n\r\n\r\n"; // reported in each part
@@ -162,7 +162,7 @@ class PartCountTest {
     }
 
     @Test
-    void commonsFileUpload_481_nestedPartsCountAndEveryApiHasTheSameLimits() throws IOException {
+    void commonsFileUpload_481_nestedParts_countAgainstLimits() throws IOException {
         StringBuilder nested = new StringBuilder("--x\r\nContent-Disposition: form-data; name=n\r\n")
                 .append("Content-Type: multipart/mixed; boundary=y\r\n\r\n");
         for (int count = 0; count < 20; count++) {
@@ -199,7 +199,7 @@ class PartCountTest {
             UnaryOperator<MultipartOptions.Builder> off) {}
 
     @Test
-    void cve_2026_47885_limitTurnedOff_leavesTheOthers() {
+    void cve_2026_47885_limitTurnedOff_doesNotAffectOthers() {
         List<Limit> limits = List.of(
                 new Limit(Reason.TOO_MANY_PARTS, o -> o.maxParts(1), o -> o.unlimitedParts()),
                 new Limit(Reason.TOO_MANY_FILES, o -> o.maxFiles(1), o -> o.unlimitedFiles()),

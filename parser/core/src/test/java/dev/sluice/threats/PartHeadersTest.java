@@ -35,7 +35,7 @@ class PartHeadersTest {
     private static final String PADDED = "--x\r\n" + Run.FIELD + "X-Padding: " + "p".repeat(7000) + "\r\n\r\nv\r\n";
 
     @Test
-    void cve_2025_48976_allHeadersTogetherHaveALimitTheirMemoryDoesNotGrowWith() {
+    void cve_2025_48976_headersOfAllParts_areLimitedInBoundedMemory() {
         for (int chunkSize : new int[] {1, 1000, 64 << 10}) {
             Run run = Run.of(new Repeated("", PADDED, 10_000, "--x--"), MultipartOptions.defaults(), chunkSize)
                     .assertRefused(Reason.HEADERS_TOO_LARGE);
@@ -45,7 +45,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2025_48988_theErrorNamesTheSettingAndFits413() throws IOException {
+    void cve_2025_48988_headersTooLarge_errorNamesSettingAndHas413() throws IOException {
         MultipartException inAll = Run.of(new Repeated("", PADDED, 100, "--x--"), MultipartOptions.defaults(), 1000)
                 .assertRefused(Reason.HEADERS_TOO_LARGE)
                 .failure;
@@ -69,7 +69,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2025_61772_aHeaderSectionThatNeverEndsIsRefusedAtItsLimit() {
+    void cve_2025_61772_endlessHeaderSection_isRejectedAtLimit() {
         String start = "--x\r\n";
         for (int chunkSize : new int[] {1, 64, 4096}) {
             Run fields = Run.of(new Repeated(start, "X: y\r\n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
@@ -84,7 +84,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2026_42561_countAndSizeOfHeadersHoldToTheByte() {
+    void cve_2026_42561_countAndSizeOfHeaders_areLimitedExactly() {
         String start = "--x\r\n" + Run.FIELD;
         String field = "X: y\r\n";
         Run.of(start + field.repeat(31) + Run.TAIL).assertAccepted();
@@ -95,7 +95,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void pythonMultipart_296_aHeaderNameThatNeverEndsIsRefusedAtTheLimit() {
+    void pythonMultipart_296_endlessHeaderName_isRejectedAtLimit() {
         for (int chunkSize : new int[] {1, 8192}) {
             Run run = Run.of(new Repeated("--x\r\n", "n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
                     .assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
@@ -105,7 +105,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2026_87908_headersInChunksTakeBoundedMemoryInEveryState() {
+    void cve_2026_87908_headersInChunks_useBoundedMemory() {
         for (String token : new String[] {"n", "n: v", " ", "X: y\r\n", "\t", "X:\r\n ", "\u00e9", "n:n:"}) {
             for (String start : new String[] {"", "X: y", "X: y\r\n ", "X:"}) {
                 Run run = Run.of(new Repeated("--x\r\n" + start, token, 1 << 16, ""), MultipartOptions.defaults(), 7);
@@ -117,7 +117,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2023_45290_aHeaderLineIsCountedWhileItIsRead() throws IOException {
+    void cve_2023_45290_longHeaderLine_isRejectedWhileRead() throws IOException {
         allocationOfALongLine();
         long allocated = allocationOfALongLine();
         assertTrue(allocated <= 128 << 10, "allocated: " + allocated);
@@ -136,7 +136,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2026_94440_whateverIsLeftOfTheBudgetIsNotOverdrawn() {
+    void cve_2026_94440_remainingHeaderBytes_areNeverExceeded() {
         int used = Run.FIELD.length() + 2;
         for (int left = 0; left <= 1024; left++) {
             int budget = used + left;
@@ -153,7 +153,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2015_4024_foldedLinesAreJoinedInLinearTime() throws IOException {
+    void cve_2015_4024_foldedLines_areJoinedInLinearTime() throws IOException {
         MultipartOptions large =
                 Run.options(limits -> limits.maxHeaderBytesPerPart(4 << 20).unlimitedHeaderBytes());
         String start = "--x\r\n" + Run.FIELD + "X: a";
@@ -178,7 +178,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2023_24536_whatManyPartsAndHeadersReallyTakeIsWhatIsCounted() throws IOException {
+    void cve_2023_24536_manyPartsAndHeaders_useNoMoreHeapThanCharged() throws IOException {
         String fields = "--x\r\n" + Run.FIELD + "a:\r\n".repeat(31) + "\r\n\r\n";
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
                 .maxInMemoryBytes(1 << 30)
@@ -188,7 +188,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2026_128846_headersCutAtTheLimit_neverMakeAFieldOfAFile() {
+    void cve_2026_128846_headersAboveLimit_neverTurnFileIntoField() {
         String headers =
                 "X-Padding: " + "p".repeat(60) + "\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n"
                         + "Content-Type: text/plain\r\n\r\n";
@@ -207,7 +207,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2026_107937_headersOfAttachments_haveTheLimitsOfOtherParts() throws IOException {
+    void cve_2026_107937_headersOfAttachments_haveSameLimits() throws IOException {
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
                 .preset(Preset.COMPATIBLE)
                 .maxHeaderBytesPerPart(200)

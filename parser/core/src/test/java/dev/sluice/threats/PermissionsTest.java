@@ -41,7 +41,7 @@ class PermissionsTest {
     }
 
     @Test
-    void cve_2021_21290_filesAreMadeForTheirOwnerOnlyEvenUnderTheUmask000() throws Exception {
+    void cve_2021_21290_files_underUmask000_areAccessibleByOwnerOnly() throws Exception {
         Process child = new ProcessBuilder(
                         "sh",
                         "-c",
@@ -90,7 +90,7 @@ class PermissionsTest {
     }
 
     @Test
-    void cve_2023_0482_noFileIsMadeByACallThatChoosesItsPlaceOrItsPermissions() {
+    void cve_2023_0482_fileCreation_withDefaultPlaceOrPermissions_isNotUsed() {
         noClasses()
                 .should()
                 .dependOnClassesThat()
@@ -106,7 +106,7 @@ class PermissionsTest {
     }
 
     @Test
-    void cve_2013_0248_noLinkIsFollowedAndNoDirectoryOfTheSystemIsTheDefault() throws IOException {
+    void cve_2013_0248_linksAreNotFollowedAndDefaultDirectoryIsPrivate() throws IOException {
         Path victim = Files.writeString(root.resolve("victim"), "precious");
         try (SpoolDirectory spool = PlannedSpool.open(root.resolve("spool"), "home", "link", "file", "dangling")) {
             Files.createSymbolicLink(spool.path().resolve("link"), victim);

@@ -73,7 +73,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void cve_2025_61795_aLimitOrAnErrorAtAnyByteLeavesNoFile() throws IOException {
+    void cve_2025_61795_limitOrErrorAtAnyByte_leavesNoFile() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
             int limit = at;
             int chunkSize = 1 + at % 40;
@@ -95,7 +95,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void cve_2023_42794_streamsThatTheApplicationLeavesOpenAreClosedWithTheForm() throws IOException {
+    void cve_2023_42794_openStreams_areClosedWithForm() throws IOException {
         MultipartForm form = PushedForm.read(
                 new ByteArrayInputStream(BODY), Upload.BOUNDARY, options().build());
         List<InputStream> streams = new ArrayList<>();
@@ -113,7 +113,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void cve_2026_22740_aCancelAtAnyByteLeavesNoFile() throws IOException {
+    void cve_2026_22740_cancelAtAnyByte_leavesNoFile() throws IOException {
         for (int chunkSize : new int[] {1, 13, BODY.length}) {
             for (int at = 0; at <= BODY.length; at++) {
                 int end = at;
@@ -127,7 +127,7 @@ class TemporaryFilesTest extends SpooledTest {
 
     /** Two failures: the given action, and closing the form, which happens twice. */
     @Test
-    void cve_2026_18549_twoFaultsLeaveNoMoreThanOne() throws IOException {
+    void cve_2026_18549_twoFaults_leaveNoFile() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
             int first = at;
             PartSink worst = new IdleSink() {
@@ -209,7 +209,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void cve_2025_47935_descriptorsAreBackAtTheirNumberAfterEveryEnd() throws IOException {
+    void cve_2025_47935_descriptors_afterAnyEnd_areClosed() throws IOException {
         for (int round = 0; round < 50; round++) {
             int end = BODY.length * round / 50;
             assertNothingIsLeftBy(options().build(), "round " + round, assembler -> {
@@ -227,7 +227,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void cve_2023_41835_aFieldThatBreaksALimitTakesTheFilesBeforeItAlong() throws IOException {
+    void cve_2023_41835_fieldAboveLimit_deletesEarlierFiles() throws IOException {
         for (int broken = 0; broken < 6; broken++) {
             StringBuilder body = new StringBuilder();
             for (int part = 0; part < broken; part++) {
@@ -249,7 +249,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void cve_2017_1000098_oneDescriptorPerRequestIsOpenHoweverManyFilesThereAre() throws IOException {
+    void cve_2017_1000098_manyFiles_useOneDescriptor() throws IOException {
         byte[] body = Run.bytes(Run.file("f", "f", "0123456789").repeat(90) + "--x--");
         int most = 0;
         try (PushedForm assembler =
@@ -269,7 +269,7 @@ class TemporaryFilesTest extends SpooledTest {
 
     /** The library has no threads, so the adapter decides which thread blocks. */
     @Test
-    void cve_2025_54121_sinksAreCalledByTheThreadThatFeedsAndByNoOther() throws Exception {
+    void cve_2025_54121_sinks_areCalledByFeedingThreadOnly() throws Exception {
         Set<Thread> threads = new HashSet<>();
         PartSink sink = new IdleSink() {
             @Override
@@ -316,7 +316,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void netty_10560_noFileWaitsForTheEndOfTheJvmOrForTheCollector() {
+    void netty_10560_deletion_doesNotWaitForJvmExitOrGarbageCollector() {
         noClasses()
                 .should()
                 .callMethod(File.class, "deleteOnExit")
@@ -332,7 +332,7 @@ class TemporaryFilesTest extends SpooledTest {
     }
 
     @Test
-    void cve_2026_77037_abortWithinAFile_closesItsDescriptor() throws IOException {
+    void cve_2026_77037_abortWithinFile_closesDescriptor() throws IOException {
         int inSecond = new String(BODY, StandardCharsets.ISO_8859_1).indexOf("abcdefghij") + 25;
         for (int chunkSize : new int[] {1, 13, BODY.length}) {
             PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
@@ -345,7 +345,7 @@ class TemporaryFilesTest extends SpooledTest {
 
     /** A sink that is not ready does not affect the size of its part. */
     @Test
-    void cve_2026_77063_sinkThatIsReadyLate_doesNotOutrunTheSizeLimit() throws IOException {
+    void cve_2026_77063_lateSink_doesNotBypassSizeLimit() throws IOException {
         int in = new String(BODY, StandardCharsets.ISO_8859_1).indexOf("0123456789") + 3;
         for (boolean readyBeforeTheLimit : new boolean[] {false, true}) {
             Readiness ready = Readiness.pending();

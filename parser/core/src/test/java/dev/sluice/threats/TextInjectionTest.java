@@ -144,12 +144,12 @@ class TextInjectionTest {
     }
 
     @Test
-    void cve_2017_5638_noMessageHoldsWhatThePeerSent() throws IOException {
+    void cve_2017_5638_messages_doNotContainClientInput() throws IOException {
         assertMessagesAreHarmless(MARK);
     }
 
     @Test
-    void cve_2016_1000031_nothingThatAFormIsMadeOfCanBeDeserialized() {
+    void cve_2016_1000031_formClasses_areNotSerializable() {
         noClasses()
                 .that()
                 .areNotAssignableTo(Throwable.class)
@@ -166,7 +166,7 @@ class TextInjectionTest {
     }
 
     @Test
-    void cve_2026_42507_controlsOfTheInputAreNotInMessages() throws IOException {
+    void cve_2026_42507_messages_doNotContainControlCharacters() throws IOException {
         for (String mark : List.of(
                 "a\u001b[2Jcmd",
                 "\u00e2\u0080\u00aecmd",
