@@ -34,21 +34,18 @@ public final class Content {
     /** Whether the stream has been read; null if the source can be read several times. */
     private final @Nullable AtomicBoolean used;
 
-    private Content(ByteBuf bytes, boolean borrowed) {
-        ByteBuf slice = bytes.slice();
-        this.bytes = slice;
+    private Content(
+            @Nullable ByteBuf bytes, boolean borrowed, StreamSource source, long length, @Nullable AtomicBoolean used) {
+        this.bytes = bytes;
         this.borrowed = borrowed;
-        this.source = () -> new ByteBufInputStream(slice.duplicate());
-        this.length = bytes.readableBytes();
-        this.used = null;
-    }
-
-    private Content(StreamSource source, long length, boolean once) {
-        this.bytes = null;
-        this.borrowed = false;
         this.source = Objects.requireNonNull(source, "source");
         this.length = length;
-        this.used = once ? new AtomicBoolean() : null;
+        this.used = used;
+    }
+
+    private static Content of(ByteBuf bytes, boolean borrowed) {
+        StreamSource source = () -> new ByteBufInputStream(bytes.duplicate());
+        return new Content(bytes, borrowed, source, bytes.readableBytes(), null);
     }
 
     /** {@return text in UTF-8} */
@@ -58,12 +55,12 @@ public final class Content {
 
     /** {@return these bytes, which are not copied and must not change} */
     public static Content of(byte[] bytes) {
-        return new Content(Unpooled.wrappedBuffer(bytes), false);
+        return of(Unpooled.wrappedBuffer(bytes), false);
     }
 
     /** {@return the readable bytes of a buffer, <em>borrowed</em> until the body has been sent} */
     public static Content of(ByteBuf bytes) {
-        return new Content(bytes, true);
+        return of(bytes.slice(), true);
     }
 
     /**
@@ -72,44 +69,30 @@ public final class Content {
      * @throws IOException if the size cannot be read
      */
     public static Content of(Path file) throws IOException {
-        return stream(() -> Files.newInputStream(file), Files.size(file));
+        return stream(() -> Files.newInputStream(file)).withLength(Files.size(file));
     }
 
-    /** {@return content of unknown length} */
+    /** {@return content of unknown length, from a new stream each time it is sent} */
     public static Content stream(StreamSource source) {
-        return new Content(source, UNKNOWN, false);
-    }
-
-    /**
-     * {@return content of exactly {@code length} bytes}
-     *
-     * @throws IllegalArgumentException if {@code length} is negative
-     */
-    public static Content stream(StreamSource source, long length) {
-        return new Content(source, checkLength(length), false);
+        return new Content(null, false, source, UNKNOWN, null);
     }
 
     /** {@return content of unknown length that can be sent only once} */
     public static Content once(InputStream in) {
         Objects.requireNonNull(in, "in");
-        return new Content(() -> in, UNKNOWN, true);
+        return new Content(null, false, () -> in, UNKNOWN, new AtomicBoolean());
     }
 
     /**
-     * {@return content of exactly {@code length} bytes that can be sent only once}
+     * {@return this content, which must have exactly {@code length} bytes}
      *
      * @throws IllegalArgumentException if {@code length} is negative
      */
-    public static Content once(InputStream in, long length) {
-        Objects.requireNonNull(in, "in");
-        return new Content(() -> in, checkLength(length), true);
-    }
-
-    private static long checkLength(long length) {
+    public Content withLength(long length) {
         if (length < 0) {
             throw new IllegalArgumentException("the length " + length + " is negative: omit it if it is unknown");
         }
-        return length;
+        return new Content(null, false, source, length, used);
     }
 
     /** {@return the number of bytes, or less than 0 if it is unknown} */

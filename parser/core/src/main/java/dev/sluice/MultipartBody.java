@@ -117,15 +117,7 @@ public final class MultipartBody {
      * @throws IOException of a part or of {@code out}, unchanged; or if a part differs from its declared length or contains the boundary
      */
     public void writeTo(OutputStream out) throws IOException {
-        try (Chunks chunks = chunks(ByteBufAllocator.DEFAULT)) {
-            for (ByteBuf chunk; (chunk = chunks.next()) != null; ) {
-                try {
-                    chunk.readBytes(out, chunk.readableBytes());
-                } finally {
-                    chunk.release();
-                }
-            }
-        }
+        writeTo(chunk -> chunk.readBytes(out, chunk.readableBytes()));
     }
 
     /**
@@ -137,10 +129,18 @@ public final class MultipartBody {
      */
     public void writeTo(WritableByteChannel out) throws IOException {
         ChannelOutput.requireBlocking(out);
+        writeTo(chunk -> ChannelOutput.writeFully(out, chunk.nioBuffer()));
+    }
+
+    private interface Destination {
+        void write(ByteBuf chunk) throws IOException;
+    }
+
+    private void writeTo(Destination out) throws IOException {
         try (Chunks chunks = chunks(ByteBufAllocator.DEFAULT)) {
             for (ByteBuf chunk; (chunk = chunks.next()) != null; ) {
                 try {
-                    ChannelOutput.writeFully(out, chunk.nioBuffer());
+                    out.write(chunk);
                 } finally {
                     chunk.release();
                 }
@@ -218,14 +218,11 @@ public final class MultipartBody {
                     while (fill(chunk)) {}
                 } catch (Throwable e) {
                     chunk.release();
-                    closeAfter(e);
+                    closed = true;
                     throw e;
                 }
-                if (chunk.isReadable()) {
-                    remaining -= chunk.readableBytes();
-                    return chunk;
-                }
-                chunk.release();
+                remaining -= chunk.readableBytes();
+                return chunk;
             }
             ByteBuf next = memory;
             memory = null;
@@ -233,19 +230,9 @@ public final class MultipartBody {
             return next;
         }
 
-        private void closeAfter(Throwable e) {
-            try {
-                close();
-            } catch (IOException again) {
-                if (again != e) {
-                    e.addSuppressed(again);
-                }
-            }
-        }
-
         /** {@return whether all bytes have been returned} */
         public boolean isEnded() {
-            return ended && memory == null;
+            return ended;
         }
 
         /** Appends some bytes. {@return whether there may be room for more} */
@@ -272,7 +259,9 @@ public final class MultipartBody {
                 stream = part.content.open();
                 return true;
             }
-            encoder.check(bytes);
+            if (bytes.readableBytes() >= boundary.value().length()) { // otherwise it cannot contain the boundary
+                encoder.check(bytes);
+            }
             if (bytes.readableBytes() <= Math.min(MAX_COPY, chunk.writableBytes())) {
                 chunk.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());
                 return true;
@@ -283,39 +272,25 @@ public final class MultipartBody {
 
         /** Appends what one call of the stream returns, so that a slow stream does not delay the bytes before it. */
         private boolean read(InputStream in, ByteBuf chunk) throws IOException {
-            if (streamLeft == 0) {
-                if (in.read() >= 0) {
-                    throw new IOException(
-                            encoder.describePart() + " has more bytes than declared: it changed while it was sent, or"
-                                    + " its length is wrong");
-                }
-                closeStream();
-                return true;
-            }
             int most = (int) Math.min(chunk.writableBytes(), streamLeft < 0 ? Integer.MAX_VALUE : streamLeft);
-            if (most == 0) {
+            if (most == 0 && streamLeft != 0) {
                 return false;
             }
-            int count = chunk.writeBytes(in, most);
-            if (count < 0 && streamLeft > 0) {
-                throw new IOException(encoder.describePart() + " ended " + streamLeft
-                        + " bytes before its declared length: it changed"
-                        + " while it was sent, or its length is wrong");
+            int count = streamLeft == 0 ? in.read() : chunk.writeBytes(in, most);
+            if (count < 0 && streamLeft > 0 || count >= 0 && streamLeft == 0) {
+                throw new IOException(encoder.describePart()
+                        + (count < 0
+                                ? " ended " + streamLeft + " bytes before its declared length"
+                                : " has more bytes than declared")
+                        + ": it changed while it was sent, or its length is wrong");
             } else if (count < 0) {
-                closeStream();
+                stream = null;
+                in.close();
                 return true;
             }
             encoder.check(chunk.slice(chunk.writerIndex() - count, count));
             streamLeft -= streamLeft < 0 ? 0 : count;
             return streamLeft == 0;
-        }
-
-        private void closeStream() throws IOException {
-            InputStream in = stream;
-            stream = null;
-            if (in != null) {
-                in.close();
-            }
         }
 
         /** Releases the buffer that has not been returned, and closes the content that is being read. Idempotent. */
@@ -326,11 +301,18 @@ public final class MultipartBody {
                 memory.release();
                 memory = null;
             }
-            closeStream();
+            InputStream in = stream;
+            stream = null;
+            if (in != null) {
+                in.close();
+            }
         }
     }
 
-    /** A builder of bodies. Parts are sent in the order in which they are added. Not thread-safe. */
+    /**
+     * A builder of bodies. Parts are sent in the order in which they are added. Adding a part throws an {@link IllegalArgumentException}
+     * if readers could misread a name, a media type or a header. Not thread-safe.
+     */
     public static final class Builder {
         private final String mediaType;
         private final List<Part> parts = new ArrayList<>();
@@ -365,20 +347,12 @@ public final class MultipartBody {
             return this;
         }
 
-        /**
-         * Adds a field with text in UTF-8.
-         *
-         * @throws IllegalArgumentException if readers could misread the name
-         */
+        /** Adds a field with text in UTF-8. */
         public Builder field(String name, String value) {
             return form(name, null, null, Content.of(value));
         }
 
-        /**
-         * Adds a field with a media type, such as {@code application/json}.
-         *
-         * @throws IllegalArgumentException if readers could misread the name or the type
-         */
+        /** Adds a field with a media type, such as {@code application/json}. */
         public Builder field(String name, String contentType, Content content) {
             return form(name, null, contentType, content);
         }
@@ -387,7 +361,6 @@ public final class MultipartBody {
          * Adds a file with its own name and the type {@code application/octet-stream}.
          *
          * @throws IOException if the size of the file cannot be read
-         * @throws IllegalArgumentException if readers could misread a name
          */
         public Builder file(String name, Path file) throws IOException {
             String filename =
@@ -395,11 +368,7 @@ public final class MultipartBody {
             return file(name, filename, "application/octet-stream", Content.of(file));
         }
 
-        /**
-         * Adds a file.
-         *
-         * @throws IllegalArgumentException if readers could misread a name or the type
-         */
+        /** Adds a file. */
         public Builder file(String name, String filename, String contentType, Content content) {
             return form(name, Objects.requireNonNull(filename, "filename"), contentType, content);
         }
@@ -414,7 +383,6 @@ public final class MultipartBody {
         /**
          * Adds a part of a body that is not a form.
          *
-         * @throws IllegalArgumentException if readers could misread the headers
          * @throws IllegalStateException if the body is a form
          */
         public Builder part(List<Header> headers, Content content) {

@@ -172,8 +172,9 @@ public final class MultipartEncoder {
                     at = search.find(memory, at, memory.end()) + search.matchEnd() - search.matchStart();
                 }
                 if (search.isComplete() || search.isAtLookalike()) {
-                    throw fail(new IOException(
-                            describePart() + " contains the boundary of the body: send the body with a new boundary"));
+                    failure = new IOException(
+                            describePart() + " contains the boundary of the body: send the body with a new boundary");
+                    throw failure;
                 }
             }
         } finally {
@@ -188,11 +189,6 @@ public final class MultipartEncoder {
 
     static String describe(int index, @Nullable String name) {
         return "part " + index + (name == null ? "" : " \"" + MultipartException.shown(name) + '"');
-    }
-
-    private IOException fail(IOException e) {
-        failure = e;
-        return e;
     }
 
     /**

@@ -8,6 +8,7 @@
  *   <li>{@link dev.sluice.MultipartEncoder} is the encoder: the counterpart of the decoder. {@link dev.sluice.NameEscaping} is its treatment
  *       of unusual names.
  *   <li>{@link dev.sluice.MultipartBody} describes a body that can be sent. {@link dev.sluice.Content} is the content of its parts.
+ *   <li>{@link dev.sluice.FormRelay} decodes a form, changes its parts, and encodes it again.
  *   <li>{@link dev.sluice.Boundary} is parsed from the {@code Content-Type} of the request.
  *   <li>{@link dev.sluice.MultipartOptions} holds the options. A {@link dev.sluice.Preset} decides for each {@link dev.sluice.Deviation}
  *       whether it is accepted. {@link dev.sluice.Setting} lists all settings.

@@ -42,6 +42,8 @@ class NameEscapingTest {
                 "a+b",
                 "it's",
                 "100%",
+                "5%2g",
+                "=a",
                 "100% of 2",
                 "a=b",
                 "a&b",

@@ -36,11 +36,6 @@ public final class ChunkInputStream extends InputStream {
         return count;
     }
 
-    @Override
-    public int available() {
-        return chunk.readableBytes();
-    }
-
     /** {@return at least one byte, or null at the end} */
     private @Nullable ByteBuf readable() throws IOException {
         while (!chunk.isReadable()) {

@@ -35,13 +35,11 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
 
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
-        subscriber.onSubscribe(new Subscription(Objects.requireNonNull(subscriber), body));
+        subscriber.onSubscribe(new Subscription(Objects.requireNonNull(subscriber)));
     }
 
-    private static final class Subscription implements Flow.Subscription {
+    private final class Subscription implements Flow.Subscription {
         private final Flow.Subscriber<? super ByteBuffer> subscriber;
-        private final Supplier<Chunks> body;
-
         /**
          * The chunks that were requested and not delivered. The thread that raises it from 0 delivers. It stays above 0 after the last
          * signal.
@@ -52,9 +50,8 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
         private volatile boolean illegal;
         private @Nullable Chunks chunks;
 
-        Subscription(Flow.Subscriber<? super ByteBuffer> subscriber, Supplier<Chunks> body) {
+        Subscription(Flow.Subscriber<? super ByteBuffer> subscriber) {
             this.subscriber = subscriber;
-            this.body = body;
         }
 
         @Override

@@ -6,10 +6,10 @@ import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartOptions;
 import dev.sluice.NameEscaping;
-import dev.sluice.PartHead;
 import dev.sluice.PartHead.Header;
 import dev.sluice.Preset;
 import dev.sluice.header.Bytes;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -38,28 +38,20 @@ public final class HeaderSections {
 
     private HeaderSections() {}
 
-    /**
-     * {@return the header section of a part of a form}
-     *
-     * @param name the name of the field
-     * @param filename the file name, or null for a field
-     * @param contentType the media type, or null to write none
-     * @param escaping the treatment of unusual names
-     * @throws IllegalArgumentException if a reader could read something else than was passed
-     */
+    /** {@return the header section of a part of a form} Throws if a reader could read something else than was passed. */
     public static byte[] form(
             String name, @Nullable String filename, @Nullable String contentType, NameEscaping escaping) {
         QuotedName.Kind kind = filename == null ? QuotedName.Kind.FIELD_NAME : QuotedName.Kind.FILE_INPUT_NAME;
-        String disposition = "form-data; name=\"" + QuotedName.of(name, kind, escaping);
+        String quoted = QuotedName.of(name, kind, escaping);
         if (filename != null) {
-            disposition += "\"; filename=\"" + QuotedName.of(filename, QuotedName.Kind.FILENAME, escaping);
+            quoted += "\"; filename=\"" + QuotedName.of(filename, QuotedName.Kind.FILENAME, escaping);
         }
-        String type = "";
+        String end = "\"\r\n\r\n";
         if (contentType != null) {
             checkType(contentType);
-            type = "\r\n" + TYPE + ": " + contentType;
+            end = "\"\r\n" + TYPE + ": " + contentType + "\r\n\r\n";
         }
-        return bytes(DISPOSITION + ": " + disposition + "\"" + type + "\r\n\r\n");
+        return bytes(DISPOSITION + ": form-data; name=\"" + quoted + end);
     }
 
     /** {@return the media type of a part with these headers, without its parameters} */
@@ -105,13 +97,7 @@ public final class HeaderSections {
         return from < to;
     }
 
-    /**
-     * {@return the header section with these fields}
-     *
-     * @param mediaType the type of the body
-     * @param headers the fields, in this order
-     * @throws IllegalArgumentException if {@link Preset#STRICT} does not read the same fields
-     */
+    /** {@return the header section with these fields} Throws if {@link Preset#STRICT} does not read the same fields. */
     public static byte[] section(String mediaType, List<Header> headers) {
         StringBuilder text = new StringBuilder();
         for (Header header : headers) {
@@ -134,16 +120,15 @@ public final class HeaderSections {
 
     /** {@return the fields of the only part of a body with this header section} */
     private static List<Header> decoded(String mediaType, byte[] section) throws MultipartException {
-        byte[] start = "--x\r\n".getBytes(StandardCharsets.US_ASCII);
-        byte[] end = "\r\n--x--\r\n".getBytes(StandardCharsets.US_ASCII);
+        ByteBuf start = Unpooled.copiedBuffer("--x\r\n", StandardCharsets.US_ASCII);
+        ByteBuf end = Unpooled.copiedBuffer("\r\n--x--\r\n", StandardCharsets.US_ASCII);
         Boundary boundary = Boundary.anyMultipart(mediaType + "; boundary=x", Preset.STRICT);
         List<Header> headers = new ArrayList<>();
         try (MultipartDecoder decoder = MultipartDecoder.create(boundary, STRICT)) {
-            decoder.feed(Unpooled.wrappedBuffer(start, section, end));
+            decoder.feed(Unpooled.wrappedBuffer(start, Unpooled.wrappedBuffer(section), end));
             for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
                 if (event == Event.PART_BEGIN) {
-                    PartHead head = decoder.head();
-                    headers.addAll(head.headers());
+                    headers.addAll(decoder.head().headers());
                 }
             }
         }

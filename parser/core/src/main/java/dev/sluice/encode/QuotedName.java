@@ -29,13 +29,9 @@ public final class QuotedName {
     private final String text;
     private final Kind kind;
 
-    /** Whether PHP reads the brackets in the name as an array, or there are none. It discards a file with other brackets. */
-    private final boolean bracketsMatch;
-
     private QuotedName(String text, Kind kind) {
         this.text = text;
         this.kind = kind;
-        this.bracketsMatch = kind != Kind.FILE_INPUT_NAME || bracketsMatch(text);
     }
 
     /**
@@ -48,8 +44,10 @@ public final class QuotedName {
     }
 
     private String escaped(NameEscaping escaping) {
-        if (text.isEmpty()) {
-            return escaping == NameEscaping.REPLACE ? "_" : reject("is empty");
+        if (text.isEmpty() && escaping == NameEscaping.REPLACE) {
+            return "_";
+        } else if (text.isEmpty()) {
+            throw rejection("is empty");
         }
         int plain = 0;
         while (plain < text.length() && problem(plain) == null) {
@@ -82,11 +80,11 @@ public final class QuotedName {
         } else if (escaping == NameEscaping.BROWSER && (c == '\r' || c == '\n')) {
             return c == '\r' ? "%0D" : "%0A";
         }
-        return reject("has " + problem + " at index " + index);
+        throw rejection("has " + problem + " at index " + index);
     }
 
-    private String reject(String problem) {
-        throw new IllegalArgumentException("the " + kind.label + " " + problem
+    private IllegalArgumentException rejection(String problem) {
+        return new IllegalArgumentException("the " + kind.label + " " + problem
                 + ", which readers do not agree on: change it, or use NameEscaping.REPLACE");
     }
 
@@ -110,7 +108,7 @@ public final class QuotedName {
             case ';' -> "a semicolon";
             case '/' -> kind == Kind.FILENAME || i == 0 ? "a slash" : null;
             case '.' -> kind == Kind.FILENAME && isDirectory() ? "only dots" : null;
-            case '[', ']' -> bracketsMatch ? null : "brackets other than a[b]";
+            case '[', ']' -> kind != Kind.FILE_INPUT_NAME || isArray() ? null : "brackets other than a[b]";
             case '%' -> isHex(i + 1) && isHex(i + 2) ? "a percent escape" : null;
             case '&' -> at(i + 1) == '#' ? "a character reference" : null;
             case '=' -> at(i + 1) == '?' ? "an encoded word" : endsParameter(i) ? "a parameter" : null;
@@ -146,11 +144,9 @@ public final class QuotedName {
         return text.regionMatches(true, end - PARAMETER.length(), PARAMETER, 0, PARAMETER.length());
     }
 
-    private static boolean bracketsMatch(String text) {
+    /** {@return whether PHP reads the name as an array} It discards a file with other brackets in its name. */
+    private boolean isArray() {
         int at = text.indexOf('[');
-        if (at < 0) {
-            return text.indexOf(']') < 0;
-        }
         boolean match = at > 0 && text.lastIndexOf(']', at) < 0;
         while (match && at < text.length()) {
             int close = text.indexOf(']', at);

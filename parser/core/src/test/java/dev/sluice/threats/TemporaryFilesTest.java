@@ -303,6 +303,8 @@ class TemporaryFilesTest extends SpooledTest {
         feeder.join();
         assertEquals(Set.of(feeder), threads);
         noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.sluice.encode") // its publisher sends bodies
                 .should()
                 .callConstructor(Thread.class, Runnable.class)
                 .orShould()

@@ -125,7 +125,11 @@ class MultipartInputTest {
         MultipartBody body = MultipartBody.builder()
                 .field("title", "Sea")
                 .file("bytes", "b", "a/b", Content.of(file))
-                .file("stream", "c", "a/b", Content.stream(() -> new ByteArrayInputStream(file), file.length))
+                .file(
+                        "stream",
+                        "c",
+                        "a/b",
+                        Content.stream(() -> new ByteArrayInputStream(file)).withLength(file.length))
                 .build();
         Forms forms = Forms.of(FormOptions.inMemory(MemoryBudget.of(64 << 20))
                 .maxInMemoryBytes(16 << 20)
@@ -182,7 +186,11 @@ class MultipartInputTest {
     @Test
     void failureOfAPart_failsTheWrite() {
         MultipartBody body = MultipartBody.builder()
-                .field("a", "b/c", Content.stream(() -> new ByteArrayInputStream(new byte[1]), 2))
+                .field(
+                        "a",
+                        "b/c",
+                        Content.stream(() -> new ByteArrayInputStream(new byte[1]))
+                                .withLength(2))
                 .build();
         EmbeddedChannel channel = new EmbeddedChannel(new ChunkedWriteHandler());
         ChannelFuture written = channel.writeAndFlush(new HttpChunkedInput(new MultipartInput(body)));

@@ -35,6 +35,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -160,6 +161,23 @@ class GuideTest {
             assertEquals("application/json", parts.nextPart().contentType());
             assertEquals("image/png", parts.nextPart().contentType());
             assertNull(parts.nextPart());
+        }
+    }
+
+    @Test
+    void relayedForm_hasNoPassword() throws IOException {
+        TestForm form = new TestForm().field("password", "secret").field("title", "Sea");
+        ByteBuf body = Unpooled.buffer();
+        String type = RelayForm.relay(
+                TestForm.CONTENT_TYPE,
+                List.of(Unpooled.wrappedBuffer(form.body())).iterator(),
+                bytes -> {
+                    body.writeBytes(bytes);
+                    bytes.release();
+                });
+        try (Forms forms = Forms.open();
+                MultipartForm relayed = forms.read(new ByteBufInputStream(body), type)) {
+            assertEquals(Map.of("title", List.of("Sea")), relayed.texts());
         }
     }
 

@@ -1,0 +1,150 @@
+package dev.sluice;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.FormRelay.Part;
+import dev.sluice.FormRelay.Rule;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.testkit.CountingAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FormRelayTest {
+    private static final String FORM = "--x\r\n" + head("title") + "Sea\r\n--x\r\n" + head("secret") + "1\r\n--x\r\n"
+            + "Content-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n123"
+            + "\r\n--x--\r\n";
+
+    private final CountingAllocator allocator = new CountingAllocator();
+
+    private final MultipartOptions options =
+            MultipartOptions.builder().allocator(allocator).build();
+
+    @AfterEach
+    void nothingIsOutstanding() {
+        assertEquals(List.of(), allocator.unreleased());
+    }
+
+    private static String head(String name) {
+        return "Content-Disposition: form-data; name=\"" + name + "\"\r\n\r\n";
+    }
+
+    private FormRelay relay(NameEscaping escaping, Rule rule) throws MultipartException {
+        return FormRelay.create("multipart/form-data; boundary=x", options, escaping, rule);
+    }
+
+    private static Part part(String name, String content) {
+        return new Part(name, null, null, Unpooled.wrappedBuffer(Decoding.bytes(content)));
+    }
+
+    /** {@return the parts that STRICT reads in the relayed form: name, file name, type and content} */
+    private List<String> relayed(String form, int chunkSize, NameEscaping escaping, Rule rule, Part... added)
+            throws IOException {
+        ByteBuf sent = Unpooled.buffer();
+        try (FormRelay relay = relay(escaping, rule)) {
+            for (int from = 0; from < form.length(); from += chunkSize) {
+                String chunk = form.substring(from, Math.min(form.length(), from + chunkSize));
+                relay.feed(allocator.buffer().writeBytes(Decoding.bytes(chunk)));
+                drain(relay, sent);
+            }
+            relay.finish(added);
+            drain(relay, sent);
+            Boundary boundary = Boundary.formData(relay.contentType(), Preset.STRICT);
+            MultipartOptions strict =
+                    MultipartOptions.builder().preset(Preset.STRICT).build();
+            Decoding.Result result = Decoding.decode(boundary, strict, List.of(sent));
+            assertEquals(List.of(), result.reasons());
+            List<String> parts = new ArrayList<>();
+            for (Decoding.Part part : result.parts()) {
+                parts.add(part.name() + " " + part.filename() + " " + part.contentType() + " " + part.body());
+            }
+            return parts;
+        }
+    }
+
+    private static void drain(FormRelay relay, ByteBuf sent) throws IOException {
+        for (ByteBuf bytes; (bytes = relay.next()) != null; bytes.release()) {
+            sent.writeBytes(bytes);
+        }
+    }
+
+    @Test
+    void parts_areKeptDroppedChangedAndAdded() throws IOException {
+        Rule rule = head -> switch (String.valueOf(head.name())) {
+            case "title" -> new Part("subject", null, "text/plain", null);
+            case "secret" -> null;
+            default -> Part.of(head);
+        };
+        for (int size = 1; size <= FORM.length(); size++) {
+            assertEquals(
+                    List.of("subject null text/plain Sea", "photo a.jpg image/jpeg 123", "by null null relay"),
+                    relayed(FORM, size, NameEscaping.REJECT, rule, part("by", "relay")));
+            assertEquals(
+                    List.of("a null null b", "a null null b", "a null null b"),
+                    relayed(FORM, size, NameEscaping.REJECT, head -> part("a", "b")));
+        }
+    }
+
+    @Test
+    void nameOfTheClient_thatCanBeMisread_isReplacedOrRejected() throws IOException {
+        String form = "--x\r\n" + head("a;b") + "1\r\n--x--\r\n";
+        assertEquals(List.of("a_b null null 1"), relayed(form, 10, NameEscaping.REPLACE, Part::of));
+        MultipartException e =
+                assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));
+        assertEquals(Reason.MALFORMED_HEADER, e.reason());
+        assertEquals(0, e.partIndex());
+    }
+
+    @Test
+    void malformedForm_isNeverCompleted() throws IOException {
+        for (int end = 0; end < FORM.length() - 2; end++) {
+            String truncated = FORM.substring(0, end);
+            assertThrows(MultipartException.class, () -> relayed(truncated, 7, NameEscaping.REJECT, Part::of));
+        }
+        assertThrows(
+                MultipartException.class, () -> FormRelay.create("text/plain", options, NameEscaping.REJECT, Part::of));
+    }
+
+    @Test
+    void failureOfTheRule_endsTheRelay() throws IOException {
+        IOException refused = new IOException("not a photo");
+        ByteBuf content = allocator.buffer().writeByte('a');
+        try (FormRelay relay = relay(NameEscaping.REJECT, head -> {
+            throw refused;
+        })) {
+            relay.feed(allocator.buffer().writeBytes(Decoding.bytes(FORM)));
+            assertSame(refused, assertThrows(IOException.class, relay::next));
+            assertThrows(IllegalStateException.class, relay::next);
+        }
+        try (FormRelay relay = relay(NameEscaping.REJECT, head -> new Part("a\r\n", null, null, content))) {
+            relay.feed(allocator.buffer().writeBytes(Decoding.bytes(FORM)));
+            assertThrows(IllegalArgumentException.class, relay::next);
+            assertEquals(0, content.refCnt());
+        }
+    }
+
+    @Test
+    void close_releasesReplacementsAndAddedParts() throws IOException {
+        ByteBuf replaced = allocator.buffer().writeByte('a');
+        FormRelay relay = relay(NameEscaping.REJECT, head -> new Part("a", null, null, replaced));
+        relay.feed(allocator.buffer().writeBytes(Decoding.bytes(FORM)));
+        relay.next().release();
+        relay.close();
+        relay.close();
+        assertEquals(0, replaced.refCnt());
+        FormRelay empty = relay(NameEscaping.REJECT, Part::of);
+        empty.feed(allocator.buffer().writeBytes(Decoding.bytes("--x--\r\n")));
+        assertTrue(empty.next() == null);
+        ByteBuf added = allocator.buffer().writeByte('a');
+        empty.finish(new Part("a", null, null, added));
+        empty.close();
+        assertEquals(0, added.refCnt());
+    }
+}
