@@ -86,9 +86,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>With {@link Deviation#BARE_LF}, an LF is accepted in place of CRLF.
  * </ul>
  *
- * <p>A dash-boundary after a CR or LF alone is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}.
- * The search starts as if CRLF had been seen, because the first delimiter and the delimiter after an empty body need no
- * CRLF of their own.
+ * <p>A dash-boundary after a bare CR or LF is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}.
+ * The search starts as if CRLF had been read, because the first delimiter and the delimiter after an empty body need no
+ * CRLF.
  *
  * <p>PART is a separate state because one delimiter can produce two events: PART_END, and an error or PART_BEGIN after
  * it.
@@ -135,7 +135,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private static final int MAX_PADDING = 256;
 
-    /** The start of a match in the text of the delimiter if the delimiter has no CRLF of its own. */
+    /** The start of a match in the text of the delimiter if the delimiter has no CRLF. */
     private static final int AFTER_OWN_LINE_END = 2;
 
     private static final long NONE = -1;
@@ -950,7 +950,10 @@ public final class MultipartDecoder implements AutoCloseable {
         return chunk.isOpen() ? offsetOf(position) : offset;
     }
 
-    /** {@return a copy of the deviations reported so far, at most 100, beginning with those of the Content-Type} */
+    /**
+     * {@return a copy of the deviations reported so far, at most 100, beginning with the deviations of the
+     * Content-Type}
+     */
     public List<ReportedDeviation> deviations() {
         return deviations.list();
     }

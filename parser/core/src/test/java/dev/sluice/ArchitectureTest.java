@@ -48,7 +48,7 @@ class ArchitectureTest {
     @Test
     void coreClasses_areImported() {
         assertTrue(CORE.contain(MultipartDecoder.class) && CORE.contain(MultipartReader.class));
-        assertTrue(CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "tests are left out");
+        assertTrue(CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "tests are excluded");
     }
 
     /** The packages of the JDK that are allowed: no reflection, no network, no SQL. */
@@ -116,7 +116,7 @@ class ArchitectureTest {
         assertEquals(Set.of("Wrappers.java"), asking);
     }
 
-    /** A new one must be listed here with its reason. */
+    /** A new public type must be added to the list of its package. */
     @Test
     void publicTypes_areListedInPackageInfo() throws IOException {
         for (String directory : new String[] {"dev/sluice", "dev/sluice/form"}) {
@@ -166,7 +166,7 @@ class ArchitectureTest {
                                 .flatMap(member -> member.getAllInvolvedRawTypes().stream())))
                 .map(JavaClass::getPackageName)
                 .collect(Collectors.toSet());
-        assertTrue(met.contains("io.netty.buffer"), "the types of members are seen");
+        assertTrue(met.contains("io.netty.buffer"), "the types of members are included");
         met.removeIf(name -> !name.startsWith("dev.sluice"));
         assertEquals(exported, met);
     }
@@ -180,7 +180,10 @@ class ArchitectureTest {
         return ModuleFinder.of(Path.of(place)).findAll().iterator().next().descriptor();
     }
 
-    /** It asks all providers for each name that it does not know: a tenth of a millisecond, for each part if a client likes. */
+    /**
+     * {@code Charset.forName} queries all providers for every unknown name. This takes a tenth of a millisecond, and a
+     * client could cause it for each part.
+     */
     @Test
     void charsetForName_isNotCalled() {
         noClasses()
@@ -266,7 +269,10 @@ class ArchitectureTest {
                 .check(CORE);
     }
 
-    /** NettyVersion guards the constructors of two public types. It is not worth a package. */
+    /**
+     * NettyVersion is an exception: it guards the constructors of two public types and does not deserve its own
+     * package.
+     */
     @Test
     void exportedPackages_havePublicTypesOnly() {
         classes()

@@ -162,7 +162,7 @@ class CorpusTest {
             byte[] body = run.source.body();
             for (int end = 0; end <= body.length; end++) {
                 if (end == CLOSED) {
-                    end = Math.max(end, body.length - LAST); // of the large ones the first and the last bytes
+                    end = Math.max(end, body.length - LAST); // large cases: only the first and the last bytes
                 }
                 Decoding decoding = new Decoding(run.boundary, run.options);
                 decoding.feed(BufferKind.POOLED_DIRECT.wrap(body, 0, end));
@@ -195,8 +195,9 @@ class CorpusTest {
         for (Run run : runs()) {
             Result expected = run.whole();
             byte[] body = run.source.body();
-            MultipartOptions options =
-                    run.options.toBuilder().decodeTransferEncodings(false).build(); // nor does the decoder
+            MultipartOptions options = run.options.toBuilder()
+                    .decodeTransferEncodings(false)
+                    .build(); // the decoder does not decode them either
             try (MultipartReader reader =
                     MultipartReader.create(new ByteArrayInputStream(body), run.boundary, options)) {
                 assertReads(expected, reader, run);

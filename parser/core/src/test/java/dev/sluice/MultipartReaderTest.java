@@ -105,7 +105,7 @@ class MultipartReaderTest {
             data.release();
             assertEquals(0, data.refCnt());
         }
-        assertTrue(large.contentEquals(text), "what was kept has changed");
+        assertTrue(large.contentEquals(text), "retained data has changed");
     }
 
     @Test
@@ -231,7 +231,7 @@ class MultipartReaderTest {
         assertEquals("text/plain", head.contentType());
         assertEquals(List.of("text/plain"), head.headers("CONTENT-TYPE"));
         assertEquals("../f.txt", head.filename());
-        assertFalse(head.toString().contains("f.txt"), "values are not for logs");
+        assertFalse(head.toString().contains("f.txt"), "client input does not belong in logs");
     }
 
     @Test
@@ -445,7 +445,7 @@ class MultipartReaderTest {
         assertUnknownCharset("Content-Disposition: form-data; name=a; filename=f\r\n", "x-none", "\u00c3\u00bc\r\n");
     }
 
-    /** The text is read as UTF-8, and the deviation is reported where the form has {@code reportedAt}. */
+    /** The text is read as UTF-8, and the deviation is reported at the offset of {@code reportedAt} in the form. */
     private static void assertUnknownCharset(String disposition, String charset, String reportedAt) throws IOException {
         String form = "--x\r\n" + disposition + "Content-Type: text/plain; charset=" + charset
                 + "\r\n\r\n\u00c3\u00bc\r\n--x--";
@@ -569,7 +569,7 @@ class MultipartReaderTest {
             InputStream body = part.inputStream();
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             MultipartException first = assertThrows(MultipartException.class, () -> body.transferTo(out));
-            assertEquals("one", out.toString(StandardCharsets.US_ASCII), "what came before the error is handed out");
+            assertEquals("one", out.toString(StandardCharsets.US_ASCII), "data before the error is delivered");
             assertEquals(Reason.MALFORMED_DELIMITER, first.reason());
             assertEquals(PART.length() + 8, first.offset());
             assertSame(first, assertThrows(MultipartException.class, body::read));
@@ -613,8 +613,8 @@ class MultipartReaderTest {
                 rest.append(data.toString(StandardCharsets.US_ASCII));
             }
             assertEquals("v".repeat(999), rest.toString());
-            assertEquals("v", held.toString(StandardCharsets.US_ASCII), "the delimiter was not read into it");
-            assertTrue(allocator.metric().usedHeapMemory() <= 2 * one, "one more, because the first is held");
+            assertEquals("v", held.toString(StandardCharsets.US_ASCII), "the retained chunk is not overwritten");
+            assertTrue(allocator.metric().usedHeapMemory() <= 2 * one, "one more chunk, because the first is retained");
             held.release();
         }
         assertEquals(0, allocator.metric().usedHeapMemory());

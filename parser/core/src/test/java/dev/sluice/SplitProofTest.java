@@ -52,12 +52,12 @@ class SplitProofTest {
      */
     private static final int STRIDE = ProofSize.of("sluice.splitProof.stride", 12, 1);
 
-    /** From which length of a delimiter on it is searched by grams: over an array, and over memory where passes gain nothing. */
-    private static final int LEAST_OF_GRAMS = 32;
+    /** The minimum lengths of a delimiter that is searched by grams: in an array, and in memory without passes. */
+    private static final int MIN_GRAM_LENGTH = 32;
 
-    private static final int LEAST_OF_GRAMS_ALONE = 16;
+    private static final int MIN_GRAM_LENGTH_WITHOUT_PASSES = 16;
 
-    /** Through which memory, and by which search. */
+    /** A kind of memory and a mode of the search. */
     private enum Way {
         AS_IT_COMES(false, false, false),
         GRAMS(false, true, true),
@@ -75,14 +75,16 @@ class SplitProofTest {
             this.grams = grams;
         }
 
-        /** {@return whether there are passes over spans in such memory} */
+        /** {@return whether the search makes passes over spans in this memory} */
         boolean hasPasses() {
             return !direct || Runtime.version().feature() >= 25;
         }
 
-        /** {@return whether such a delimiter is searched by grams this way} */
+        /** {@return whether this mode searches for the delimiter of {@code boundary} by grams} */
         boolean usesGrams(Boundary boundary) {
-            return grams && boundary.delimiter().length() >= (hasPasses() ? LEAST_OF_GRAMS : LEAST_OF_GRAMS_ALONE);
+            return grams
+                    && boundary.delimiter().length()
+                            >= (hasPasses() ? MIN_GRAM_LENGTH : MIN_GRAM_LENGTH_WITHOUT_PASSES);
         }
     }
 
@@ -114,7 +116,7 @@ class SplitProofTest {
     void searchModes_inAnyPartition_haveSameResult() {
         AtomicLong pairs = new AtomicLong();
         Stream<Runnable> cases = Corpus.cases().stream()
-                .filter(c -> c.body().length >= 2 * LEAST_OF_GRAMS && c.body().length <= LARGEST_HELD)
+                .filter(c -> c.body().length >= 2 * MIN_GRAM_LENGTH && c.body().length <= LARGEST_HELD)
                 .flatMap(c -> Stream.of(Preset.STANDARD, Preset.COMPATIBLE)
                         .flatMap(preset -> proof(c.id(), c.contentType(), c.body(), preset)))
                 .flatMap(proof -> Stream.of(Way.GRAMS, Way.DIRECT_GRAMS)
@@ -198,10 +200,10 @@ class SplitProofTest {
         try {
             Boundary boundary = Boundary.anyMultipart(contentType, preset);
             return preset == Preset.STRICT && isStandard(boundary, body)
-                    ? Stream.empty() // takes the way of STANDARD, byte by byte
+                    ? Stream.empty() // same as STANDARD for every byte
                     : Stream.of(new Proof(id, boundary, body, preset, MultipartOptions.defaults()));
         } catch (MultipartException e) {
-            return Stream.empty(); // refused before the first byte
+            return Stream.empty(); // rejected before the first byte
         }
     }
 
@@ -211,13 +213,15 @@ class SplitProofTest {
     }
 
     private record Proof(String id, Boundary boundary, byte[] body, Preset preset, MultipartOptions limits) {
-        /** The number of bytes of data from which a pass over a span skips bytes, unless it finds a candidate. */
+        /**
+         * The smallest number of bytes of data for which a pass over a span skips bytes, unless it finds a candidate.
+         */
         private static final int CLEARED = 256 + 74 + 8;
 
         private MultipartOptions options() {
             return limits.toBuilder()
                     .preset(preset)
-                    .allocator(new UnpooledByteBufAllocator(false, true)) // millions of short lives
+                    .allocator(new UnpooledByteBufAllocator(false, true)) // millions of short-lived buffers
                     .build();
         }
 
@@ -301,7 +305,9 @@ class SplitProofTest {
             private int passesThatMet;
             private int passesThatCleared;
 
-            /** @param heads the hash of each head that was seen, at the offset of its part; 0 where none was */
+            /**
+             * @param heads the hash of each head that has been read, at the offset of its part; 0 at all other offsets
+             */
             Run(MultipartOptions options, Way way, ByteBuf direct, long[] heads, int j, int k) {
                 this.way = way;
                 this.direct = direct;
@@ -407,8 +413,8 @@ class SplitProofTest {
             }
 
             /**
-             * The data of a part is the bytes of the body from where it starts, without a gap: what has been handed out follows from the
-             * part's offset and size, which are part of the state.
+             * The data of a part is a range of the body without gaps. The offset and the size of the part, which belong
+             * to the state, therefore determine the delivered bytes.
              */
             private void checkData(ByteBuf bytes) {
                 int at = (int) (decoder.partOffset() + decoder.partSize()) - bytes.readableBytes();

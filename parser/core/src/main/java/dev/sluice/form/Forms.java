@@ -160,7 +160,7 @@ public final class Forms implements Closeable {
      *
      * @param options the options of the form
      * @param head the head of the request
-     * @param failure the rejection, or null if the adapter or the application has a reason of its own
+     * @param failure the rejection, or null if the adapter or the application rejected the form for another reason
      */
     public static void reportRejected(FormOptions options, FormHead head, @Nullable MultipartException failure) {
         FormReporter.reportRejected(

@@ -115,7 +115,7 @@ public final class Readiness {
      * {@return whether the sink is ready}
      *
      * @throws IOException if the sink has failed: its failure, or an exception with a checked failure of another type
-     *     as its cause. An unchecked failure is thrown as it is
+     *     as its cause. An unchecked failure is thrown unchanged
      */
     public boolean checkReady() throws IOException {
         if (!isReady()) {

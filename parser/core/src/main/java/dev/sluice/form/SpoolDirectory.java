@@ -145,7 +145,7 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** {@return this builder; the spool holds at most {@code value} files at a time, 0 or more; 10,000 by default} */
+        /** {@return this builder, with a maximum number of files at the same time, 0 or more; 10,000 by default} */
         public Builder maxSpoolFiles(long value) {
             this.maxSpoolFiles = Setting.MAX_SPOOL_FILES.check(value);
             return this;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class ContentTypeParser {
     public static final String FORM_DATA = "multipart/form-data";
 
-    /** What the value says. The deviations are those that the preset reports. */
+    /** The parsed value, with the deviations that the preset reports. */
     public record Result(String boundary, String mediaType, List<ReportedDeviation> deviations) {}
 
     private static final int MAX_LENGTH = 70;
@@ -60,7 +60,7 @@ public final class ContentTypeParser {
     /**
      * {@return the type and boundary of a body}
      *
-     * @param formOnly whether the type must be {@code multipart/form-data}, or another multipart type is accepted
+     * @param formOnly true if the type must be {@code multipart/form-data}, false if any multipart type is accepted
      */
     public static Result parse(@Nullable String contentType, Preset preset, boolean formOnly)
             throws MultipartException {
@@ -141,7 +141,7 @@ public final class ContentTypeParser {
         }
     }
 
-    /** {@return type and subtype in lower case} */
+    /** {@return the type and subtype in lower case} */
     private String readMediaType() {
         skipBlanks();
         int start = at;

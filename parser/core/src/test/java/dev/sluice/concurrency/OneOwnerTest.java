@@ -28,7 +28,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One thread moves a part, two detach it, and a fourth closes its form: exactly one of them succeeds. */
+/**
+ * Tests of the ownership of a part: one thread moves it, two detach it, and a fourth closes its form. Exactly one of
+ * them succeeds.
+ */
 @Tag("sized")
 class OneOwnerTest {
     private static final int ROUNDS = 1000;

@@ -14,7 +14,7 @@ import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Work that several threads trigger: schedules of threads are tried one by one. */
+/** Tests of a task that several threads trigger, in many schedules of the threads. */
 @Tag("sized")
 class SerialTaskTest {
     private static final int THREADS = 3;

@@ -49,7 +49,7 @@ class SharedBoundaryTest {
         MultipartDecoder decoder = MultipartDecoder.create(boundary);
         decoder.feed(Unpooled.wrappedBuffer(FIRST));
         while (decoder.next() != MultipartDecoder.Event.NEED_INPUT) {
-            // the first part, and that it goes on
+            // events of the first part
         }
         return decoder;
     }
@@ -84,9 +84,9 @@ class SharedBoundaryTest {
                 Boundary boundary = Boundary.of(VALUE);
                 try (MultipartDecoder one = decoder(boundary);
                         MultipartDecoder two = decoder(boundary)) {
-                    assertFalse(HeldSearch.hasUsedGrams(boundary), "made before the race");
+                    assertFalse(HeldSearch.hasUsedGrams(boundary), "created before the race");
                     assertEquals(List.of(expected, expected), race.run(() -> sizes(one), () -> sizes(two)));
-                    assertTrue(HeldSearch.hasUsedGrams(boundary), "not made in the race");
+                    assertTrue(HeldSearch.hasUsedGrams(boundary), "not created in the race");
                 }
             }
         }

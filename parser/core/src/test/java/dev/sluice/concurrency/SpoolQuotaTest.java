@@ -154,7 +154,7 @@ class SpoolQuotaTest {
                 assertEquals(0, spool.files());
             }
             assertEquals(total, spool.writtenBytes());
-            assertTrue(refused > 0, "nothing was refused");
+            assertTrue(refused > 0, "nothing was rejected");
             try (Stream<Path> left = Files.list(spool.path())) {
                 assertEquals(List.of(), left.toList());
             }

@@ -67,7 +67,7 @@ class SafeFilenameTest {
         assertSafe("f", "file:///x/f");
     }
 
-    /** Windows converts one to the other in old code pages. */
+    /** In old code pages, Windows converts the fullwidth form to the ASCII character. */
     @Test
     void fullwidthSolidus_isSeparator() {
         assertSafe("passwd", "..\uff0f..\uff0fetc\uff0fpasswd");

@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bugs of other parsers that were put back here, and that no other test named for them had noticed. */
+/** Bugs of other parsers that no other test of this package detected when they were introduced here. */
 class HistoryTest {
     @TempDir
     Path root;

@@ -110,7 +110,7 @@ final class Run {
                 chunks++;
                 decoder.feed(chunk);
                 drain(decoder, data);
-                assertTrue(memory.liveCount() <= 1, "more is held than a header section");
+                assertTrue(memory.liveCount() <= 1, "more than a header section is held");
                 mostHeld = Math.max(mostHeld, memory.liveBytes());
             }
         } catch (MultipartException e) {
@@ -150,7 +150,7 @@ final class Run {
     }
 
     Run assertRefused(Reason reason) {
-        assertNotNull(failure, "not refused");
+        assertNotNull(failure, "not rejected");
         assertEquals(reason, failure.reason(), failure.getMessage());
         return this;
     }

@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The charset rules of one form (RFC 7578 section 4.5): the charset of the part, else the one that the {@code _charset_} field
- * names, else UTF-8.
+ * The charset rules of one form (RFC 7578 section 4.5): the charset of the part if it has one, otherwise the charset
+ * named by the {@code _charset_} field, otherwise UTF-8.
  */
 public final class TextRules {
     static final int MAX_CHARSET_NAME = 64;
