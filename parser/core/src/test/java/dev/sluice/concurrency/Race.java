@@ -32,7 +32,11 @@ final class Race implements AutoCloseable {
         return Math.max(1, usual * FACTOR / 8);
     }
 
-    /** Runs all tasks at once on separate threads. {@return their results} */
+    /**
+     * Runs all tasks at once on separate threads.
+     *
+     * @return their results
+     */
     @SafeVarargs
     final <T> List<T> run(Callable<T>... runners) throws Exception {
         List<Future<T>> running = new ArrayList<>();

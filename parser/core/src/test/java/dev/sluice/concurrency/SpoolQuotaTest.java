@@ -111,7 +111,11 @@ class SpoolQuotaTest {
         assertTrue(bytes >= 0 && bytes <= QUOTA, () -> bytes + " bytes of " + QUOTA);
     }
 
-    /** Writes one file after the other and continues after rejections. {@return the number of accepted bytes} */
+    /**
+     * Writes one file after the other and continues after rejections.
+     *
+     * @return the number of accepted bytes
+     */
     private static Integer write(SpoolDirectory spool) throws IOException {
         int written = 0;
         for (int file = 0; file < FILES; file++) {

@@ -40,7 +40,11 @@ class ArithmeticTest {
         return Unpooled.wrappedBuffer(Run.bytes(text));
     }
 
-    /** Feeds a part of {@code size} bytes. {@return the number of bytes delivered} */
+    /**
+     * Feeds a part of {@code size} bytes.
+     *
+     * @return the number of bytes delivered
+     */
     private static long feed(MultipartDecoder decoder, long size) throws MultipartException {
         long data = drain(decoder, chunk(HEAD));
         for (long left = size; left > 0; left -= BLOCK) {

@@ -29,7 +29,11 @@ class MalformedInputTest {
         return FormOptions.inMemory(MemoryBudget.unlimited()).preset(preset).build();
     }
 
-    /** Reads the body through every API. {@return whether it was accepted} */
+    /**
+     * Reads the body through every API.
+     *
+     * @return whether it was accepted
+     */
     private static boolean read(String contentType, byte[] body, Preset preset) {
         try {
             Boundary boundary = Boundary.anyMultipart(contentType, preset);

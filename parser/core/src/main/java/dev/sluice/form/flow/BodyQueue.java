@@ -39,7 +39,11 @@ public final class BodyQueue {
 
     // ---- the thread of the source
 
-    /** Adds {@code chunk}, which is <em>transferred</em> to the queue, or discards it. {@return whether it waits to be decoded} */
+    /**
+     * Adds {@code chunk}, which is <em>transferred</em> to the queue, or discards it.
+     *
+     * @return whether it waits to be decoded
+     */
     public boolean add(ByteBuf chunk) {
         int size = chunk.readableBytes();
         receivedBytes.lazySet(receivedBytes.get() + size); // written by this thread only
@@ -92,7 +96,11 @@ public final class BodyQueue {
         return receivedBytes.get();
     }
 
-    /** Ends discarding. {@return whether there was room for bytes to discard} */
+    /**
+     * Ends discarding.
+     *
+     * @return whether there was room for bytes to discard
+     */
     public boolean stopDiscarding() {
         return bytesToDiscard.getAndSet(0) > 0;
     }
