@@ -332,6 +332,11 @@ final class InMemoryContainer {
         public String getProtocol() {
             return "HTTP/1.1";
         }
+
+        @Override
+        public String getRemoteAddr() {
+            return "192.0.2.1";
+        }
     }
 
     private final class Body extends ServletInputStream {
