@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>One end.</b> A form ends exactly once: complete, rejected, aborted, or after a failure of a sink, the disk or the
  * application. Unless it is complete, everything it held is released and none of its parts is visible before {@link
- * #completion()} fails. There may be demand after a rejection. These bytes are discarded: many clients read no answer before
+ * #completion()} fails. There may be demand after a rejection. These bytes are discarded: many clients do not read a response before
  * they have sent their body.
  *
  * <p><b>Flow control.</b> The demand is 0 while a sink is not ready or enough chunks wait to be decoded. A slow sink therefore
@@ -52,7 +52,7 @@ public final class FormIntake {
     /** A request to end the form early. One that is not due yet waits for a thread of the source to confirm it. */
     private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
-    /** How many bytes are decoded before other forms get the thread. */
+    /** The number of bytes that are decoded before other forms get the thread. */
     private static final long TURN = 2 * BodyQueue.WINDOW;
 
     private final FormSource source;
@@ -142,7 +142,7 @@ public final class FormIntake {
     // ---- for the source
 
     /**
-     * {@return how many bytes may be offered now}
+     * {@return the number of bytes that may be offered now}
      *
      * <p>After an answer of 0, {@link FormSource#wanted()} follows, unless this {@link #isOver()} or {@link #finish} was called.
      * A source may offer more than the demand: the bytes are kept.
@@ -356,7 +356,11 @@ public final class FormIntake {
         }
     }
 
-    /** Decodes what has arrived. {@return whether it stopped because its turn is over} */
+    /**
+     * Decodes the bytes that have arrived.
+     *
+     * @return whether it stopped because its turn is over
+     */
     private boolean decode() {
         try {
             advance();
@@ -478,7 +482,7 @@ public final class FormIntake {
         wakeSource();
     }
 
-    /** {@return how many bytes to read and discard, so that the client reads the answer; 0 for none} */
+    /** {@return the number of bytes to read and discard, so that the client reads the response; 0 for none} */
     private long worthDiscarding() {
         long most = options.maxDrainBytes();
         FormHead head = source.head();

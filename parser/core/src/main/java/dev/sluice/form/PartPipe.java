@@ -16,8 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sink whose content a consumer on another thread reads from an {@link InputStream}. The form waits for the consumer without a
- * thread. The consumer's thread waits for the client.
+ * A sink whose content a consumer on another thread reads from an {@link InputStream}. No thread is blocked while
+ * the form waits for the consumer. The thread of the consumer blocks while it waits for the client.
  *
  * <p>The stream ends when the <em>whole form</em> has succeeded. If the form fails, reading throws, so that the consumer cannot
  * mistake half an upload for a whole one. If the consumer closes its stream early, the form fails.
@@ -68,8 +68,8 @@ public final class PartPipe implements PartSink {
     /**
      * {@return a pipe}
      *
-     * @param capacity how many bytes may wait for the consumer, 1 or more; one chunk more may
-     * @param maxWait how long the consumer waits if no bytes arrive, more than 0; {@code ChronoUnit.FOREVER.getDuration()} for no
+     * @param capacity the number of bytes that may wait for the consumer, 1 or more. The last chunk may exceed it
+     * @param maxWait the maximum time that the consumer waits for bytes, positive; {@code ChronoUnit.FOREVER.getDuration()} for no
      *     limit
      * @param memory the budget that is charged, usually {@link FormOptions#memory()}
      */
@@ -220,7 +220,7 @@ public final class PartPipe implements PartSink {
             }
         }
 
-        /** Waits for bytes, or for the form to end well; not for ever while bytes are to come. */
+        /** Waits for bytes or for the end of the form. The time limit applies only until the part is complete. */
         private void await() throws IOException {
             long left = maxWaitNanos;
             try {
@@ -236,12 +236,12 @@ public final class PartPipe implements PartSink {
                 throw new InterruptedIOException("interrupted while waiting for bytes of a part");
             }
             if (end == End.FAILED) {
-                throw new IOException("the upload failed before it was whole");
+                throw new IOException("the upload failed before it was complete");
             } else if (end == End.ABANDONED) {
                 throw new IOException("the stream is closed");
             } else if (queue.isEmpty() && end == End.NONE) {
                 leave();
-                throw new IOException("nothing of the part has come for " + TimeUnit.NANOSECONDS.toMillis(maxWaitNanos)
+                throw new IOException("no bytes of the part arrived for " + TimeUnit.NANOSECONDS.toMillis(maxWaitNanos)
                         + " ms (maxWait of the pipe)");
             }
         }
@@ -258,7 +258,7 @@ public final class PartPipe implements PartSink {
         public int available() {
             lock.lock();
             try {
-                return (int) Math.min(size, Integer.MAX_VALUE); // nothing is left of what failed
+                return (int) Math.min(size, Integer.MAX_VALUE); // 0 after a failure
             } finally {
                 lock.unlock();
             }

@@ -94,7 +94,7 @@ class PartPipeTest {
         pipe.complete();
         pipe.close();
         assertEquals(
-                "the upload failed before it was whole",
+                "the upload failed before it was complete",
                 assertThrows(IOException.class, in::read).getMessage());
     }
 
@@ -106,7 +106,7 @@ class PartPipeTest {
         FutureTask<byte[]> consumer = start(() -> pipe.inputStream().readAllBytes());
         pipe.close();
         pipe.close();
-        assertEquals("the upload failed before it was whole", failure(consumer).getMessage());
+        assertEquals("the upload failed before it was complete", failure(consumer).getMessage());
         assertThrows(IllegalStateException.class, () -> write(pipe, "x"));
         assertThrows(IOException.class, pipe::retract);
     }
@@ -135,7 +135,7 @@ class PartPipeTest {
         write(pipe, "ab");
         assertEquals("ab", new String(in.readNBytes(2), StandardCharsets.US_ASCII));
         assertEquals(
-                "nothing of the part has come for 1 ms (maxWait of the pipe)",
+                "no bytes of the part arrived for 1 ms (maxWait of the pipe)",
                 assertThrows(IOException.class, in::read).getMessage());
         assertThrows(IOException.class, () -> write(pipe, "c"));
         pipe.close();
