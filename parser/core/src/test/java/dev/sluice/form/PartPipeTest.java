@@ -106,7 +106,8 @@ class PartPipeTest {
         FutureTask<byte[]> consumer = start(() -> pipe.inputStream().readAllBytes());
         pipe.close();
         pipe.close();
-        assertEquals("the upload failed before it was complete", failure(consumer).getMessage());
+        assertEquals(
+                "the upload failed before it was complete", failure(consumer).getMessage());
         assertThrows(IllegalStateException.class, () -> write(pipe, "x"));
         assertThrows(IOException.class, pipe::retract);
     }
