@@ -87,16 +87,21 @@ public final class Boundary {
      * @throws IllegalArgumentException if {@code mediaType} is not {@code multipart}, or has parameters
      */
     public static Boundary random(String mediaType) {
-        return of(RandomBoundary.next(), mediaType);
+        return of(RandomBoundary.next(), mediaType, "");
     }
 
-    static Boundary of(String value, String mediaType) {
+    /** @param parameters other parameters of the media type, each with a semicolon before it */
+    static Boundary of(String value, String mediaType, String parameters) {
         try {
             ContentTypeParser.formData(value); // a quote in the value would end it
-            return anyMultipart(mediaType + "; boundary=\"" + value + "\"", Preset.STRICT);
+            Boundary boundary = anyMultipart(mediaType + parameters + "; boundary=\"" + value + "\"", Preset.STRICT);
+            if (boundary.mediaType.equalsIgnoreCase(mediaType)) {
+                return boundary;
+            }
         } catch (MultipartException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
+        throw new IllegalArgumentException("the media type has parameters or blanks: pass only the type and subtype");
     }
 
     /** {@return the boundary, without the two dashes that precede it in the body} */

@@ -119,6 +119,6 @@ public final class Content {
     }
 
     InputStream open() throws IOException {
-        return source.open();
+        return Objects.requireNonNull(source.open(), "the StreamSource has returned null instead of a stream");
     }
 }

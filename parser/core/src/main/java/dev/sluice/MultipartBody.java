@@ -18,6 +18,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -58,10 +59,11 @@ public final class MultipartBody {
     private final OptionalLong contentLength;
 
     private MultipartBody(Builder builder) {
-        String type = builder.mediaType + (builder.rootType == null ? "" : "; type=\"" + builder.rootType + '"');
-        boundary = Boundary.of(builder.boundary, type);
+        String rootType = builder.rootType == null ? "" : "; type=\"" + builder.rootType + '"';
+        boundary = Boundary.of(builder.boundary, builder.mediaType, rootType);
         parts = List.copyOf(builder.parts);
-        contentType = type + encoder(UNPOOLED).contentType().substring(builder.mediaType.length());
+        String type = builder.mediaType;
+        contentType = type + rootType + encoder(UNPOOLED).contentType().substring(type.length());
         contentLength = length();
     }
 
@@ -323,7 +325,7 @@ public final class MultipartBody {
         private @Nullable String rootType;
 
         private Builder(String subtype) {
-            this.mediaType = "multipart/" + subtype;
+            this.mediaType = "multipart/" + subtype.toLowerCase(Locale.ROOT);
         }
 
         /** Writes CR and LF in the names of all parts added later as browsers do: {@link NameEscaping#BROWSER}. */

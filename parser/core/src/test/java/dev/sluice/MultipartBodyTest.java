@@ -299,14 +299,9 @@ class MultipartBodyTest {
                 .build();
         assertEquals("multipart/related; type=\"application/json\"; boundary=\"b c\"", body.contentType());
         assertEquals(List.of("{}", "x"), contents(decoded(body, Way.OUTPUT_STREAM.write(body))));
-        MultipartBody plain = MultipartBody.builder("Related")
-                .part(List.of(), Content.of(""))
-                .boundary("x")
-                .build();
-        assertEquals("multipart/Related; boundary=x", plain.contentType());
         assertEquals(
                 "multipart/related; type=\"text/plain\"; boundary=x",
-                MultipartBody.builder("related")
+                MultipartBody.builder("Related")
                         .part(List.of(), Content.of(""))
                         .boundary("x")
                         .build()
@@ -320,9 +315,15 @@ class MultipartBodyTest {
         assertThrows(
                 IllegalStateException.class,
                 () -> MultipartBody.builder("mixed").field("a", "b"));
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> MultipartBody.builder("mixed; a=b\r\n").build());
+        for (String subtype : List.of("mixed; a=b\r\n", "mixed; a=b", "mixed ", "form-data; a=b", "")) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> MultipartBody.builder(subtype).build(),
+                    subtype);
+        }
+        MultipartBody missing =
+                form.file("a", "b", "c/d", Content.stream(() -> null)).build();
+        assertThrows(NullPointerException.class, () -> Way.OUTPUT_STREAM.write(missing));
         assertThrows(IllegalArgumentException.class, () -> form.boundary("ä").build());
         assertThrows(IllegalArgumentException.class, () -> Content.of("").withLength(-1));
         assertThrows(IllegalArgumentException.class, () -> form.field("a\nb", "c"));

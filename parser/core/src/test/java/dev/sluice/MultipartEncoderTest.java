@@ -27,7 +27,7 @@ class MultipartEncoderTest {
     }
 
     private MultipartEncoder encoder(String mediaType) {
-        return MultipartEncoder.create(Boundary.of("x", mediaType), NameEscaping.REJECT, allocator);
+        return MultipartEncoder.create(Boundary.of("x", mediaType, ""), NameEscaping.REJECT, allocator);
     }
 
     private MultipartEncoder form() {
@@ -100,7 +100,8 @@ class MultipartEncoderTest {
         String type = MultipartEncoder.create().contentType();
         assertEquals(48, Boundary.formData(type, Preset.STRICT).value().length());
         assertThrows(IllegalArgumentException.class, () -> Boundary.random("text/plain"));
-        assertThrows(IllegalArgumentException.class, () -> Boundary.of("x\"; a=\"", "multipart/mixed"));
+        assertThrows(IllegalArgumentException.class, () -> Boundary.random("multipart/mixed; a=b"));
+        assertThrows(IllegalArgumentException.class, () -> Boundary.of("x\"; a=\"", "multipart/mixed", ""));
     }
 
     @Test

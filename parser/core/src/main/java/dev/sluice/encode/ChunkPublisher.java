@@ -56,7 +56,9 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
 
         @Override
         public void request(long count) {
-            illegal |= count <= 0;
+            if (count <= 0) {
+                illegal = true;
+            }
             add(Math.max(count, 1));
         }
 
