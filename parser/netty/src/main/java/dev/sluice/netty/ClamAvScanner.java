@@ -155,7 +155,7 @@ public final class ClamAvScanner {
         @Override
         public Readiness write(ByteBuf data) {
             checkWritable();
-            return send(data.readableBytes(), data.retainedSlice());
+            return data.isReadable() ? send(data.readableBytes(), data.retainedSlice()) : Readiness.READY;
         }
 
         @Override
@@ -193,7 +193,14 @@ public final class ClamAvScanner {
         @Override
         public void close() {
             isClosed = true;
-            connection.channel().close(); // thread-safe
+            disconnect();
+        }
+
+        /** Closes the connection, unless it could not be opened: Netty has then closed the channel, if there is one at all. Thread-safe. */
+        private void disconnect() {
+            if (connection.cause() == null) {
+                connection.channel().close();
+            }
         }
 
         // ---- the event loop
@@ -313,7 +320,7 @@ public final class ClamAvScanner {
 
         private void end(@Nullable IOException outcome) {
             failure = outcome;
-            connection.channel().close();
+            disconnect();
             settle();
         }
     }

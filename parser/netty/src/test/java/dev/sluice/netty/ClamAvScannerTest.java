@@ -2,6 +2,7 @@ package dev.sluice.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,7 @@ import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.Installed;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelException;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -106,6 +108,32 @@ final class ClamAvScannerTest {
         assertEquals(503, thrown.httpStatus());
         assertInstanceOf(IOException.class, thrown.getCause());
         assertStored();
+    }
+
+    @Test
+    void transportWithoutChannel_failsTheForm() throws IOException {
+        Bootstrap transport = new Bootstrap().group(GROUP).channelFactory(() -> {
+            throw new ChannelException("too many open files");
+        });
+        ClamAvScanner scanner = ClamAvScanner.builder(transport, new InetSocketAddress("127.0.0.1", 1))
+                .build();
+        MultipartException thrown = assertThrows(MultipartException.class, () -> upload(scanner, "harmless"));
+        assertEquals(Reason.SINK_STALLED, thrown.reason());
+        assertStored();
+    }
+
+    @Test
+    void emptyWrite_doesNotEndTheStream() throws Exception {
+        try (FakeScanner fake = new FakeScanner("stream: OK\0", true);
+                PartSink sink =
+                        ClamAvScanner.builder(TRANSPORT, fake.address()).build().scan(PartSink.discard())) {
+            assertNull(failure(sink.write(Unpooled.wrappedBuffer(new byte[10]))));
+            assertTrue(sink.write(Unpooled.EMPTY_BUFFER).isReady());
+            assertNull(failure(sink.write(Unpooled.wrappedBuffer(new byte[10]))));
+            assertNull(failure(sink.complete()));
+            assertTrue(fake.awaitEnd());
+            assertEquals(20, fake.received);
+        }
     }
 
     @Test
@@ -255,6 +283,7 @@ final class ClamAvScannerTest {
     private static final class FakeScanner implements AutoCloseable {
         private final ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
         private final Thread thread;
+        private volatile int received;
 
         /** @param disconnects whether it closes the connection after the reply */
         FakeScanner(String reply, boolean disconnects) throws IOException {
@@ -270,6 +299,7 @@ final class ClamAvScannerTest {
                     int size;
                     for (int i = 0; i < chunks && (size = in.readInt()) > 0; i++) {
                         in.skipNBytes(size);
+                        received += size;
                     }
                     client.getOutputStream().write(reply.getBytes(StandardCharsets.US_ASCII));
                     if (!disconnects) {
