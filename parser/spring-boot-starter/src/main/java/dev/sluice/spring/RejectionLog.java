@@ -4,6 +4,7 @@ import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormSummary;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ final class RejectionLog implements FormMetrics {
     static final int MAX_LINES = 10;
 
     private static final int MAX_ADDRESS = 64;
+    private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
     private static final Log LOG = LogFactory.getLog(RejectionLog.class);
 
     private final Level level;
@@ -84,7 +86,10 @@ final class RejectionLog implements FormMetrics {
                 .append(summary.reason() == null ? summary.outcome() : summary.reason())
                 .append(')');
         if (summary.failure() != null) {
-            line.append(": ").append(summary.failure().getMessage()); // escaped by MultipartException
+            // Sluice escapes what the client has sent; an application that rejects a part may not
+            line.append(": ")
+                    .append(CONTROL.matcher(String.valueOf(summary.failure().getMessage()))
+                            .replaceAll("?"));
         }
         if (more > 0) {
             line.append("; ").append(more).append(" more were not logged");

@@ -78,6 +78,17 @@ class RejectionLogTest {
     }
 
     @Test
+    void messageOfTheApplication_isLoggedWithoutControlCharacters(CapturedOutput output) {
+        MultipartException failure = MultipartException.because(Reason.PART_REFUSED)
+                .saying("no file a\r\n2026-01-01 INFO forged\u2028b")
+                .build();
+        log(RejectionLog.Level.WARN).formEnded(summary(Outcome.REFUSED, failure, null));
+        List<String> lines = lines(output);
+        assertEquals(1, lines.size());
+        assertTrue(lines.get(0).endsWith("(PART_REFUSED): no file a??2026-01-01 INFO forged?b"), lines.get(0));
+    }
+
+    @Test
     void otherOutcomes_areNotLogged_andAllEventsArePassedOn(CapturedOutput output) {
         RejectionLog log = log(RejectionLog.Level.WARN);
         log.formStarted();
