@@ -10,6 +10,7 @@ module dev.sluice {
     exports dev.sluice;
     exports dev.sluice.form;
     exports dev.sluice.task to
+            dev.sluice.s3,
             dev.sluice.servlet,
             dev.sluice.webflux;
 }

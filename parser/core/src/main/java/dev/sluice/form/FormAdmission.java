@@ -3,9 +3,9 @@ package dev.sluice.form;
 import java.io.IOException;
 
 /**
- * A callback that decides whether and when a form may begin. It is called before the first byte of the body is read,
- * for instance to wait until there is memory for the sinks of the form. A form that waits longer than {@link
- * FormOptions#maxSinkWait()} is rejected with 503.
+ * A callback for the first and the last act of a form, for sinks that share a resource. It decides whether and when the
+ * form may begin, for instance when the memory for its sinks is available, and commits the form after all sinks were
+ * published. A form that waits longer than {@link FormOptions#maxSinkWait()} is rejected with 503.
  */
 @FunctionalInterface
 public interface FormAdmission {
@@ -16,6 +16,17 @@ public interface FormAdmission {
      * @throws IOException to fail the form with this exception
      */
     Readiness admit() throws IOException;
+
+    /**
+     * {@return {@link Readiness#READY} if the form is committed, or a pending readiness to wait for} Called once, after
+     * every sink was {@linkplain PartSink#publish() published}. Nothing that may fail the form follows. If the readiness
+     * fails, all sinks are {@linkplain PartSink#retract() retracted} and the form fails.
+     *
+     * @throws IOException to fail the form with this exception
+     */
+    default Readiness commit() throws IOException {
+        return Readiness.READY;
+    }
 
     /**
      * Called after the form has ended, successfully or not, and its sinks are closed. Called exactly once for each call

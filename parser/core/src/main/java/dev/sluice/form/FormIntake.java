@@ -67,7 +67,7 @@ public final class FormIntake {
     private final SerialTask decoding = new SerialTask(this::decode);
     private volatile boolean over;
 
-    /** The sink, or the admission, that must become ready before the form continues. */
+    /** The sink, the admission or the commit that must become ready before the form continues. */
     private volatile @Nullable Readiness pending;
 
     // Confined to the decoding thread.
@@ -76,6 +76,7 @@ public final class FormIntake {
     private long decodedInTurn;
     private boolean turnIsOver;
     private boolean admitted;
+    private @Nullable Readiness committing;
 
     private FormIntake(FormSource source, FormOptions options, ChunkPool pool) {
         this.source = source;
@@ -420,7 +421,7 @@ public final class FormIntake {
             deadlines.awaitClient(queue);
             wakeSource();
             return false;
-        } else if (!blocksOn(form.finish())) {
+        } else if (!blocksOn(form.finish()) && !blocksOn(commit())) {
             MultipartForm received = new MultipartForm(form.form());
             form.handOver();
             IsolatedCall.run(options.admission::ended);
@@ -429,6 +430,15 @@ public final class FormIntake {
             wakeSource();
         }
         return true;
+    }
+
+    private Readiness commit() throws IOException {
+        Readiness commit = committing;
+        if (commit == null) {
+            commit = options.admission.commit();
+            committing = commit;
+        }
+        return commit.checkReady() ? Readiness.READY : commit;
     }
 
     /**

@@ -510,6 +510,60 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
+    void commit_follows_allPublishedSinks() throws IOException {
+        for (boolean fails : new boolean[] {false, true}) {
+            List<String> calls = new ArrayList<>();
+            Readiness commit = Readiness.pending();
+            final class Recording extends IdleSink {
+                @Override
+                public Readiness publish() {
+                    calls.add("publish");
+                    return Readiness.READY;
+                }
+
+                @Override
+                public void retract() {
+                    calls.add("retract");
+                }
+            }
+            FormAdmission admission = new FormAdmission() {
+                @Override
+                public Readiness admit() {
+                    return Readiness.READY;
+                }
+
+                @Override
+                public Readiness commit() {
+                    calls.add("commit");
+                    return commit;
+                }
+            };
+            PushedForm form = PushedForm.create(
+                    Upload.BOUNDARY,
+                    options(new Recording(), new Recording()).toBuilder()
+                            .admission(admission)
+                            .build());
+            byte[] body = twoParts();
+            Upload.feed(form, body, 0, body.length, 1000);
+            form.intake().finish();
+            assertEquals(List.of("publish", "publish", "commit"), calls);
+            if (fails) {
+                commit.fail(new IOException("unknown"));
+                runResumed(form);
+                ExecutionException failure = assertThrows(
+                        ExecutionException.class, form.intake().completion().toCompletableFuture()::get);
+                assertEquals("unknown", failure.getCause().getMessage());
+                assertEquals(List.of("publish", "publish", "commit", "retract", "retract"), calls);
+            } else {
+                commit.ready();
+                runResumed(form);
+                form.intake().completion().toCompletableFuture().join().close();
+                assertEquals(List.of("publish", "publish", "commit"), calls);
+            }
+        }
+    }
+
+    @Test
     void admission_fails_failsTheForm() throws IOException {
         IOException full = new IOException("full");
         Door later = new Door(Readiness.pending());
