@@ -1,4 +1,4 @@
-/** Parts of forms into an object store that speaks the protocol of S3. */
+/** Files of forms straight into an object store that speaks the S3 protocol. */
 @SuppressWarnings("module") // S3 ends in a digit
 module dev.sluice.s3 {
     requires transitive dev.sluice;
@@ -6,6 +6,8 @@ module dev.sluice.s3 {
     requires transitive software.amazon.awssdk.auth;
     requires software.amazon.awssdk.awscore;
     requires software.amazon.awssdk.core;
+    requires software.amazon.awssdk.http;
+    requires software.amazon.awssdk.protocols.jsoncore;
     requires software.amazon.awssdk.regions;
     requires software.amazon.awssdk.utils;
     requires io.netty.buffer;

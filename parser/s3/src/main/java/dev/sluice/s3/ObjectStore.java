@@ -1,108 +1,148 @@
 package dev.sluice.s3;
 
 import dev.sluice.form.StoreMetrics;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What sinks ask of a store: objects in several steps, of which only the last makes one visible. Thread-safe; nothing here
- * waits. Failures that may pass (busy, cut off, no answer in time) have been tried again before a future fails, with an
- * {@link java.io.IOException}. A future that is cancelled cancels what is under way.
+ * The requests to an object store from which {@link CommitProtocol} is built. Thread-safe, and no method blocks.
  *
- * <p>Blocks of Azure Blob Storage fit, where {@code create} does nothing and uncommitted blocks go by themselves; so do the
- * multipart uploads of Google Cloud Storage.
+ * <p>A store must be strongly consistent only in {@link #write}: of all conditional writes to an absent key exactly one succeeds.
+ * Everything else may be late, repeated, lost or out of date.
+ *
+ * <p>A request that fails for a reason that may pass is retried before its future fails, except {@link #write}, which is made once.
+ * An answer counts as a success only if it contains what the protocol needs; otherwise the request has failed. Cancelling a future
+ * cancels the request.
  */
 public interface ObjectStore extends AutoCloseable {
     /**
-     * An object to be.
+     * An object to be stored.
      *
-     * @param key its name; never made of what a client sent
-     * @param token random, stored with it: an object under this key is this one if it has this token
-     * @param ownKey whether nobody else writes under this key
+     * @param key its name
      * @param contentType its media type
-     * @param metadata what else is stored with it: names and values of visible ASCII
+     * @param metadata further names and values, of visible ASCII characters
+     * @param isNew whether the object must not replace another one, which then fails with a {@link
+     *     java.nio.file.FileAlreadyExistsException}; its metadata identifies it
      */
-    record Target(String key, String token, boolean ownKey, String contentType, Map<String, String> metadata) {}
+    record Target(String key, String contentType, Map<String, String> metadata, boolean isNew) {}
 
     /**
-     * A piece of an upload that the store has.
+     * A stored part of a multipart upload.
      *
      * @param number from 1
-     * @param tag what the store calls it
+     * @param tag its ETag
      * @param crc32 of its bytes, in base64
      */
     record Piece(int number, String tag, String crc32) {}
 
     /**
-     * An object that is visible.
+     * A stored object.
      *
      * @param key its name
-     * @param etag as the store gave it
-     * @param version of the object, or null where the store keeps none
+     * @param etag its ETag, as the store sent it
+     * @param version its version, or null if the bucket keeps none
      * @param size in bytes
-     * @param crc32 of all its bytes, in base64, as the store has confirmed it if it can
+     * @param crc32 of its bytes, in base64
      */
     record Stored(String key, String etag, @Nullable String version, long size, String crc32) {}
 
-    /** An upload under way, or left over: its key and what the store calls it. */
+    /** A multipart upload: its key and its identifier. */
     record Upload(String key, String id) {}
 
-    /** {@return what the store calls the upload that was begun} */
-    CompletableFuture<String> create(Target target);
+    /**
+     * A small object that was read.
+     *
+     * @param etag for {@link #write}
+     * @param modified when it was written, by the clock of the store
+     * @param now when it was read, by the clock of the store
+     */
+    record Content(byte[] bytes, String etag, Instant modified, Instant now) {}
+
+    /** The name of an object, and when it was written, by the clock of the store. */
+    record Listed(String key, Instant modified) {}
 
     /**
-     * {@return the piece, once the store has it as it was sent}
+     * Some of the objects of a listing.
+     *
+     * @param now when they were listed, by the clock of the store
+     * @param next for the next page, or null if this is the last one
+     */
+    record Page(List<Listed> objects, Instant now, @Nullable String next) {}
+
+    /**
+     * A new multipart upload.
+     *
+     * @param isOnly whether it is certain that the request has created no other upload, as a lost answer may hide
+     */
+    record Created(String id, boolean isOnly) {}
+
+    /** {@return a new multipart upload} */
+    CompletableFuture<Created> create(Target target);
+
+    /**
+     * {@return the piece, when the store has it}
      *
      * @param number 1 to 10,000
-     * @param body <em>borrowed</em> until the future has ended; it may be read more than once
+     * @param body <em>borrowed</em> until its last subscription has ended; it may be read more than once
      */
     CompletableFuture<Piece> upload(Target target, String id, int number, Segment body);
 
     /**
-     * {@return the object, visible from now on}. Where this fails, it may be visible: {@link #retract}. Once: what of it is
-     * carried out late, after the object was deleted, brings nothing back.
+     * {@return the object made of all pieces of an upload}
      *
-     * @param pieces those that are the object, in order; what else was uploaded goes
-     * @param size of the object, in bytes
-     * @param crc32 of all its bytes, in base64
+     * @param pieces in order
+     * @param size of the object
+     * @param crc32 of the object, in base64
      */
     CompletableFuture<Stored> complete(Target target, String id, List<Piece> pieces, long size, String crc32);
 
-    /** {@return the object of one segment, visible from now on; where this fails, it may be, or become so} */
+    /** {@return the object, stored by one request} */
     CompletableFuture<Stored> put(Target target, Segment body);
 
-    /**
-     * Ends an upload and frees what it takes.
-     *
-     * @return complete when the store knows it no more
-     */
+    /** Aborts a multipart upload, and frees its pieces. {@return complete if the store has no such upload} */
     CompletableFuture<Void> abort(Upload upload);
 
+    /** {@return the unfinished multipart uploads of exactly this key} */
+    CompletableFuture<List<Upload>> uploads(String key);
+
     /**
-     * Deletes the object, if there is one with this token; all versions of it.
+     * Writes a small object if a condition holds. The request is made once, and whether a failed one was carried out is not known.
      *
-     * @return complete when there is none
+     * @param etag the object that is replaced, or null if the key must be absent
+     * @return complete if the object was written, and the answer proves it
      */
-    CompletableFuture<Void> retract(Target target);
+    CompletableFuture<Void> write(String key, byte[] bytes, @Nullable String etag);
 
-    /** {@return the uploads whose key begins with {@code prefix} and of which nothing is younger than {@code limit}} */
-    CompletableFuture<List<Upload>> idleUploads(String prefix, Instant limit);
+    /** {@return a small object, or null if there is none} */
+    CompletableFuture<@Nullable Content> read(String key);
 
-    /** {@return the keys of the objects that begin with {@code prefix} and are not younger than {@code limit}} */
-    CompletableFuture<List<String>> oldObjects(String prefix, Instant limit);
+    /**
+     * {@return the objects whose keys start with {@code prefix}, in the order of their keys}
+     *
+     * @param next from the previous page, or null
+     */
+    CompletableFuture<Page> list(String prefix, @Nullable String next);
 
-    /** {@return the bytes of an object, which are few, or null if there is none} */
-    CompletableFuture<byte @Nullable []> read(String key);
+    /** Deletes up to 1,000 objects, with all their versions. {@return complete if all were deleted or absent} */
+    CompletableFuture<Void> delete(List<String> keys);
 
-    /** {@return who is told what sinks do with this store} */
+    /** {@return a future that completes after {@code delay}, on the {@link #executor()}} */
+    CompletableFuture<Void> after(Duration delay);
+
+    /** {@return the executor of retries, timers and the forms of this store; no other code may block it} */
+    Executor executor();
+
+    /** {@return the receiver of the metrics of this store and of the forms that use it} */
     default StoreMetrics metrics() {
         return StoreMetrics.NONE;
     }
 
-    /** Closes what this has opened. */
+    /** Closes the connections and threads that belong to this store. */
     @Override
     void close();
 }

@@ -5,22 +5,23 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.StoreMetrics;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Which requests are made again, when, and what is said of those that failed in the end. */
+/** Repeats failed requests, and explains those that fail in the end. */
 final class Retries {
-    /** Will not be better soon; the others are judged by their status. */
+    /** The error codes of an overloaded store, in addition to the statuses 503 and 429. */
     private static final Set<String> BUSY =
             Set.of("SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded");
 
@@ -33,21 +34,25 @@ final class Retries {
             "ExpiredToken",
             "ExpiredTokenException",
             "OperationAborted",
+            "RequestTimeTooSkewed",
+            "XAmzContentSHA256Mismatch",
             "ConditionalRequestConflict");
 
     private final int attempts;
     private final long pauseMillis;
-    private final Told told;
+    private final Function<Duration, CompletableFuture<Void>> after;
+    private final StoreEvents events;
 
     /**
      * @param attempts how often a request is made at most
      * @param pauseMillis the longest pause before the second attempt
-     * @param told which ones are made again
+     * @param after completes after a delay
      */
-    Retries(int attempts, long pauseMillis, Told told) {
+    Retries(int attempts, long pauseMillis, Function<Duration, CompletableFuture<Void>> after, StoreEvents events) {
         this.attempts = attempts;
         this.pauseMillis = pauseMillis;
-        this.told = told;
+        this.after = after;
+        this.events = events;
     }
 
     /** {@return what {@code call} answers in the end; cancelling it cancels what is under way} */
@@ -70,7 +75,7 @@ final class Retries {
         CompletableFuture<T> answer;
         try {
             answer = call.get();
-        } catch (RuntimeException | Error e) { // a class that is missing too: who waits would wait for ever
+        } catch (RuntimeException | Error e) { // also a missing class: the future must end
             answer = CompletableFuture.failedFuture(e);
         }
         CompletableFuture<T> running = answer;
@@ -87,9 +92,8 @@ final class Retries {
                 Throwable reason = conflict != null && isStatus(cause, 404) ? conflict : cause;
                 outcome.completeExceptionally(explained(what, reason));
             } else {
-                told.that(metrics -> metrics.retried(why(cause)));
-                CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS)
-                        .execute(() -> attempt(what, call, outcome, number + 1, conflict));
+                events.report(metrics -> metrics.retried(why(cause)));
+                after.apply(Duration.ofMillis(pause)).thenRun(() -> attempt(what, call, outcome, number + 1, conflict));
             }
         });
     }
@@ -107,7 +111,18 @@ final class Retries {
         if (failure instanceof S3Exception e) {
             return isBusy(e) || e.statusCode() >= 500 || PASSING.contains(code(e));
         }
-        return failure instanceof SdkClientException || failure instanceof ChecksumException;
+        return failure instanceof SdkClientException || failure instanceof AnswerException;
+    }
+
+    /** {@return whether a conditional write need not be repeated} */
+    static boolean isHopeless(Throwable failure) {
+        S3Exception e = answer(failure);
+        return e != null && !mayPass(e) && e.statusCode() != 404 && e.statusCode() != 409 && e.statusCode() != 412;
+    }
+
+    private static @Nullable S3Exception answer(Throwable failure) {
+        Throwable cause = unwrap(failure);
+        return cause instanceof S3Exception s3 ? s3 : cause.getCause() instanceof S3Exception s3 ? s3 : null;
     }
 
     private static boolean isBusy(Throwable failure) {
@@ -119,14 +134,15 @@ final class Retries {
         if (failure instanceof S3Exception e) {
             return switch (code(e)) {
                 case "ExpiredToken", "ExpiredTokenException" -> StoreMetrics.Cause.CREDENTIALS;
-                case "BadDigest", "IncompleteBody", "XAmzContentChecksumMismatch" -> StoreMetrics.Cause.DAMAGED;
+                case "BadDigest", "IncompleteBody", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch" ->
+                    StoreMetrics.Cause.DAMAGED;
                 case "RequestTimeout" -> StoreMetrics.Cause.TIMEOUT;
                 default ->
                     isBusy(e)
                             ? StoreMetrics.Cause.BUSY
                             : isStatus(e, 409) ? StoreMetrics.Cause.CONFLICT : StoreMetrics.Cause.SERVER;
             };
-        } else if (failure instanceof ChecksumException) {
+        } else if (failure instanceof AnswerException) {
             return StoreMetrics.Cause.DAMAGED;
         }
         return failure instanceof ApiCallAttemptTimeoutException
@@ -141,12 +157,11 @@ final class Retries {
     }
 
     static boolean isStatus(Throwable failure, int status) {
-        Throwable cause = unwrap(failure);
-        S3Exception e = cause instanceof S3Exception s3 ? s3 : cause.getCause() instanceof S3Exception s3 ? s3 : null;
+        S3Exception e = answer(failure);
         return e != null && e.statusCode() == status;
     }
 
-    private static Throwable explained(String what, Throwable failure) {
+    static Throwable explained(String what, Throwable failure) {
         if (isBusy(failure) || isStatus(failure, 409)) {
             String why = isBusy(failure) ? "is too busy" : "was writing this key for another";
             return MultipartException.because(Reason.SINK_STALLED)

@@ -1,174 +1,170 @@
 package dev.sluice.s3;
 
 import dev.sluice.form.StoreMetrics;
+import java.io.IOException;
 import java.net.URI;
-import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
 import java.util.Base64;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
-import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.core.SdkResponse;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.client.config.SdkAdvancedAsyncClientOption;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
+import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
-import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
- * A bucket, through the asynchronous client of the AWS SDK. A request is retried after a pause where that may help; after a
- * lost answer the store is asked what happened. Checksums (CRC-32, of each piece and of the whole object) are sent as plain
- * headers, and compared with those that the store answers, if it does; a store that knows none of whole objects is asked for
- * those of pieces alone. A key that others are writing all the time is {@code SINK_STALLED} (503). Thread-safe.
+ * A bucket of a store that speaks the S3 protocol, through the asynchronous client of the AWS SDK. Thread-safe.
+ *
+ * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive, and sent as a plain header. An answer without a
+ * matching checksum is not trusted: a second request checks the object. From a store
+ * that does not support checksums of whole objects, checksums of pieces are requested. Retries and timers run on two threads of this store.
  */
 public final class S3ObjectStore implements ObjectStore {
-    private static final String TOKEN = "sluice-token";
+    private static final int THREADS = 2;
     private static final int MOST_ABORTS = 4;
-    private static final int MOST_VERSIONS = 20;
 
+    private final ScheduledThreadPoolExecutor executor;
     private final S3AsyncClient client;
     private final boolean closesClient;
     private final String bucket;
-    private final Told told;
+    private final StoreEvents events;
     private final Retries retries;
-    private final Listings listings;
-    private final Duration attemptTimeout;
-    private final boolean onlyNew;
     private final @Nullable String encryption;
     private final @Nullable String encryptionKey;
-    private final Consumer<Consumer<Tagging>> tagging;
+    private final @Nullable Tagging tagging;
 
-    /** Not where it says otherwise: then each piece is compared, and what the store makes of their checksums. */
+    /** Whether the store supports checksums of whole objects, as far as is known. */
     private volatile boolean sumsWhole = true;
 
     private S3ObjectStore(Builder builder) {
+        this.executor = new ScheduledThreadPoolExecutor(THREADS, task -> {
+            Thread thread = new Thread(task, "sluice-s3");
+            thread.setDaemon(true);
+            return thread;
+        });
+        executor.setRemoveOnCancelPolicy(true);
         S3AsyncClient given = builder.client;
-        this.client = given != null ? given : builder.newClient();
+        this.client = given != null ? given : builder.newClient(executor);
         this.closesClient = given == null;
         this.bucket = builder.bucket;
-        this.told = new Told(builder.metrics);
-        this.retries = new Retries(builder.attempts, builder.pauseMillis, told);
-        this.attemptTimeout = builder.attemptTimeout;
-        this.listings = new Listings(client, bucket, retries, this::eachTime);
-        this.onlyNew = builder.onlyNew;
+        this.events = new StoreEvents(builder.metrics);
+        this.retries = new Retries(builder.attempts, builder.pauseMillis, this::after, events);
         this.encryption = builder.encryption;
         this.encryptionKey = builder.encryptionKey;
-        Tagging tags = Tagging.builder()
-                .tagSet(builder.tags.entrySet().stream()
-                        .map(tag -> Tag.builder()
-                                .key(tag.getKey())
-                                .value(tag.getValue())
-                                .build())
-                        .toList())
-                .build();
-        this.tagging = tags.tagSet().isEmpty() ? request -> {} : request -> request.accept(tags);
+        this.tagging = builder.tags.isEmpty()
+                ? null
+                : Tagging.builder()
+                        .tagSet(builder.tags.entrySet().stream()
+                                .map(tag -> Tag.builder()
+                                        .key(tag.getKey())
+                                        .value(tag.getValue())
+                                        .build())
+                                .toList())
+                        .build();
     }
 
-    /** {@return a builder of a store that puts objects into {@code bucket}, which is there} */
+    /** {@return a builder of a store that uses an existing bucket} */
     public static Builder builder(String bucket) {
         return new Builder(bucket);
     }
 
-    // ---- requests
-
-    private void eachTime(AwsRequestOverrideConfiguration.Builder request) {
-        request.apiCallAttemptTimeout(attemptTimeout);
-    }
-
-    private static Map<String, String> metadata(Target target) {
-        Map<String, String> metadata = new HashMap<>(target.metadata());
-        metadata.put(TOKEN, target.token());
-        return metadata;
-    }
+    // ---- uploads
 
     @Override
-    public CompletableFuture<String> create(Target target) {
-        boolean[] again = {false};
+    public CompletableFuture<Created> create(Target target) {
+        AtomicInteger attempts = new AtomicInteger();
         return retries.trying("CreateMultipartUpload", () -> {
-            CompletableFuture<CreateMultipartUploadResponse> made = create(target, sumsWhole);
-            boolean lost = again[0];
-            again[0] = true;
-            return made.thenCompose(answer -> lost && target.ownKey()
-                    ? dropOthers(target.key(), answer.uploadId())
-                    : CompletableFuture.completedFuture(answer.uploadId()));
-        });
+                    attempts.incrementAndGet();
+                    return create(target, sumsWhole);
+                })
+                .thenApply(id -> new Created(id, attempts.get() == 1));
     }
 
-    /** @param whole whether the store is asked for a checksum of the whole object; once more without where it refuses that */
-    private CompletableFuture<CreateMultipartUploadResponse> create(Target target, boolean whole) {
-        return client.createMultipartUpload(request -> {
-                    request.bucket(bucket)
-                            .key(target.key())
-                            .contentType(target.contentType())
-                            .metadata(metadata(target))
-                            .serverSideEncryption(encryption)
-                            .ssekmsKeyId(encryptionKey)
-                            .checksumAlgorithm(ChecksumAlgorithm.CRC32)
-                            .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
-                            .overrideConfiguration(this::eachTime);
-                    tagging.accept(request::tagging);
-                })
-                .handle((answer, failure) -> {
-                    if (failure != null) {
-                        boolean isRefused = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
-                        return whole && isRefused && !Retries.mayPass(Retries.unwrap(failure))
-                                ? create(target, false)
-                                : CompletableFuture.<CreateMultipartUploadResponse>failedFuture(failure);
+    /** @param whole whether to ask for a checksum of the whole object; if the store rejects that, the request is repeated without */
+    private CompletableFuture<String> create(Target target, boolean whole) {
+        CompletableFuture<CreateMultipartUploadResponse> made =
+                client.createMultipartUpload(request -> request.bucket(bucket)
+                        .key(target.key())
+                        .contentType(target.contentType())
+                        .metadata(target.metadata())
+                        .serverSideEncryption(encryption)
+                        .ssekmsKeyId(encryptionKey)
+                        .tagging(tagging)
+                        .checksumAlgorithm(ChecksumAlgorithm.CRC32)
+                        .checksumType(whole ? ChecksumType.FULL_OBJECT : null));
+        return made.handle((answer, failure) -> {
+                    if (failure == null) {
+                        sumsWhole = sumsWhole && answer.checksumType() == ChecksumType.FULL_OBJECT;
+                        return CompletableFuture.completedFuture(
+                                AnswerException.required("an upload ID", answer.uploadId()));
                     }
-                    sumsWhole = sumsWhole && answer.checksumType() == ChecksumType.FULL_OBJECT;
-                    return CompletableFuture.completedFuture(answer);
+                    boolean refused = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
+                    return whole && refused && !Retries.mayPass(Retries.unwrap(failure))
+                            ? create(target, false)
+                            : CompletableFuture.<String>failedFuture(failure);
                 })
                 .thenCompose(Function.identity());
-    }
-
-    /** An answer got lost, and with it maybe the name of an upload under a key that is nobody else's. */
-    private CompletableFuture<String> dropOthers(String key, String id) {
-        return listings.uploads(
-                        key,
-                        upload -> upload.key().equals(key) && !upload.uploadId().equals(id))
-                .thenCompose(others -> Listings.all(others, other -> abort(new Upload(other.key(), other.uploadId()))))
-                .handle((done, failure) -> id); // a sweep finds what is left
     }
 
     @Override
     public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
         String crc32 = body.crc32();
-        return told.sending(body, retries.trying("UploadPart", () -> {
-            CompletableFuture<UploadPartResponse> sent = client.uploadPart(
-                    request -> request.bucket(bucket)
-                            .key(target.key())
-                            .uploadId(id)
-                            .partNumber(number)
-                            .contentLength(body.size())
-                            .checksumCRC32(crc32)
-                            .overrideConfiguration(this::eachTime),
-                    new SegmentBody(body));
-            CompletableFuture<Piece> piece = sent.thenApply(answer -> {
-                ChecksumException.requireSame(crc32, answer.checksumCRC32());
-                return new Piece(number, answer.eTag(), crc32);
-            });
-            piece.whenComplete((done, cause) -> sent.cancel(true)); // which one made of it does not do by itself
-            return piece;
-        }));
+        return events.sending(
+                body,
+                retries.trying(
+                        "UploadPart",
+                        () -> cancelling(
+                                client.uploadPart(
+                                        request -> request.bucket(bucket)
+                                                .key(target.key())
+                                                .uploadId(id)
+                                                .partNumber(number)
+                                                .contentLength(body.size())
+                                                .checksumCRC32(crc32),
+                                        new SegmentBody(body)),
+                                answer -> {
+                                    AnswerException.requireSame(crc32, answer.checksumCRC32());
+                                    return new Piece(number, AnswerException.required("an ETag", answer.eTag()), crc32);
+                                })));
+    }
+
+    /** {@return the answer, converted by {@code then}; cancelling it cancels the request} */
+    private static <T, R> CompletableFuture<R> cancelling(CompletableFuture<T> request, Function<T, R> then) {
+        CompletableFuture<R> made = request.thenApply(then);
+        made.whenComplete((done, cause) -> request.cancel(true));
+        return made;
     }
 
     @Override
@@ -181,30 +177,28 @@ public final class S3ObjectStore implements ObjectStore {
                         .build())
                 .toList();
         boolean whole = sumsWhole;
-        CompletableFuture<Stored> made = retries.trying(
+        String composite = ofPieces(pieces);
+        return stored(
+                target,
+                size,
+                crc32,
+                composite,
+                retries.trying(
                         "CompleteMultipartUpload",
                         () -> client.completeMultipartUpload(request -> request.bucket(bucket)
-                                .key(target.key())
-                                .uploadId(id)
-                                .multipartUpload(upload -> upload.parts(parts))
-                                .checksumCRC32(whole ? crc32 : null)
-                                .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
-                                .ifNoneMatch(onlyNew ? "*" : null)
-                                .overrideConfiguration(this::eachTime)))
-                .thenApply(
-                        answer -> { // not tried again: the upload is over, and NoSuchUpload would hide this
-                            String stored = answer.checksumCRC32();
-                            if (answer.checksumType() == ChecksumType.FULL_OBJECT) {
-                                ChecksumException.requireSame(crc32, stored);
-                            } else if (stored != null && stored.endsWith("-" + pieces.size())) {
-                                ChecksumException.requireSame(ofPieces(pieces), stored);
-                            }
-                            return new Stored(target.key(), answer.eTag(), answer.versionId(), size, crc32);
-                        });
-        return settled(target, size, crc32, made);
+                                        .key(target.key())
+                                        .uploadId(id)
+                                        .multipartUpload(upload -> upload.parts(parts))
+                                        .checksumCRC32(whole ? crc32 : null)
+                                        .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
+                                        .ifNoneMatch(target.isNew() ? "*" : null))
+                                .thenApply(answer -> new Answer(
+                                        AnswerException.required("an ETag", answer.eTag()),
+                                        answer.versionId(),
+                                        answer.checksumCRC32()))));
     }
 
-    /** {@return the checksum of their checksums, as stores that know none of whole objects have it} */
+    /** {@return the checksum of the checksums of all pieces} */
     private static String ofPieces(List<Piece> pieces) {
         CRC32 crc = new CRC32();
         pieces.forEach(piece -> crc.update(Base64.getDecoder().decode(piece.crc32())));
@@ -214,89 +208,112 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Stored> put(Target target, Segment body) {
         String crc32 = body.crc32();
-        return settled(
+        return stored(
                 target,
                 body.size(),
                 crc32,
-                told.sending(
+                crc32,
+                events.sending(
                         body,
                         retries.trying(
                                 "PutObject",
-                                () -> client.putObject(
-                                                request -> {
-                                                    request.bucket(bucket)
-                                                            .key(target.key())
-                                                            .contentType(target.contentType())
-                                                            .contentLength(body.size())
-                                                            .metadata(metadata(target))
-                                                            .serverSideEncryption(encryption)
-                                                            .ssekmsKeyId(encryptionKey)
-                                                            .checksumCRC32(crc32)
-                                                            .ifNoneMatch(onlyNew ? "*" : null)
-                                                            .overrideConfiguration(this::eachTime);
-                                                    tagging.accept(request::tagging);
-                                                },
-                                                new SegmentBody(body))
-                                        .thenApply(answer -> {
-                                            ChecksumException.requireSame(crc32, answer.checksumCRC32());
-                                            return new Stored(
-                                                    target.key(),
-                                                    answer.eTag(),
+                                () -> cancelling(
+                                        client.putObject(
+                                                request -> request.bucket(bucket)
+                                                        .key(target.key())
+                                                        .contentType(target.contentType())
+                                                        .contentLength(body.size())
+                                                        .metadata(target.metadata())
+                                                        .serverSideEncryption(encryption)
+                                                        .ssekmsKeyId(encryptionKey)
+                                                        .tagging(tagging)
+                                                        .checksumCRC32(crc32)
+                                                        .ifNoneMatch(target.isNew() ? "*" : null),
+                                                new SegmentBody(body)),
+                                        answer -> {
+                                            AnswerException.requireSame(crc32, answer.checksumCRC32());
+                                            return new Answer(
+                                                    AnswerException.required("an ETag", answer.eTag()),
                                                     answer.versionId(),
-                                                    body.size(),
-                                                    crc32);
+                                                    answer.checksumCRC32());
                                         }))));
     }
 
-    /** It may have been done and the answer lost: then the object is there, with its token. */
-    private CompletableFuture<Stored> settled(Target target, long size, String crc32, CompletableFuture<Stored> made) {
-        return made.handle((stored, failure) -> failure == null || Retries.unwrap(failure) instanceof ChecksumException
-                        ? made
-                        : head(target)
-                                .handle((found, ignored) -> {
-                                    if (found == null) {
-                                        return made;
-                                    }
-                                    ChecksumException.requireSame(size, found.contentLength());
-                                    return CompletableFuture.completedFuture(
-                                            new Stored(target.key(), found.eTag(), found.versionId(), size, crc32));
-                                })
-                                .thenCompose(Function.identity()))
+    private record Answer(
+            String etag, @Nullable String version, @Nullable String crc32) {}
+
+    /**
+     * {@return the object, if the answer proves that it is stored, or else a look at it does}
+     *
+     * @param composite the checksum that the store computes if it does not support checksums of whole objects
+     */
+    private CompletableFuture<Stored> stored(
+            Target target, long size, String crc32, String composite, CompletableFuture<Answer> request) {
+        CompletableFuture<Stored> proven = request.handle((answer, failure) -> {
+                    if (failure == null && (crc32.equals(answer.crc32) || composite.equals(answer.crc32))) {
+                        return CompletableFuture.completedFuture(
+                                new Stored(target.key(), answer.etag, answer.version, size, crc32));
+                    } else if (failure == null && answer.crc32 != null) {
+                        return CompletableFuture.<Stored>failedFuture(AnswerException.mismatch(crc32, answer.crc32));
+                    } else if (failure != null
+                            && Retries.unwrap(failure) instanceof AnswerException proof
+                            && proof.isMismatch) {
+                        return CompletableFuture.<Stored>failedFuture(failure);
+                    }
+                    return head(target.key())
+                            .thenCompose(found -> isSame(target, found)
+                                    ? CompletableFuture.completedFuture(verified(target, size, crc32, composite, found))
+                                    : CompletableFuture.failedFuture(
+                                            failure == null
+                                                    ? new IOException("the object is missing: " + target.key())
+                                                    : failure));
+                })
                 .thenCompose(Function.identity());
+        proven.whenComplete((stored, failure) -> request.cancel(true));
+        return proven;
     }
 
-    /** {@return what there is with this token, or null} */
-    private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {
+    /** {@return whether the object was stored by the same form} */
+    private static boolean isSame(Target target, @Nullable HeadObjectResponse found) {
+        return found != null
+                && Objects.equals(
+                        target.metadata().get("form"), found.metadata().get("form"));
+    }
+
+    private static Stored verified(Target target, long size, String crc32, String composite, HeadObjectResponse found) {
+        AnswerException.requireSame(size, found.contentLength());
+        String sum = found.checksumCRC32();
+        AnswerException.requireSame(composite.equals(sum) ? composite : crc32, sum);
+        return new Stored(target.key(), found.eTag(), found.versionId(), size, crc32);
+    }
+
+    private CompletableFuture<@Nullable HeadObjectResponse> head(String key) {
         return retries.trying(
-                        "HeadObject",
-                        () -> Listings.unlessGone(client.headObject(request ->
-                                request.bucket(bucket).key(target.key()).overrideConfiguration(this::eachTime))))
-                .thenApply(found ->
-                        found != null && target.token().equals(found.metadata().get(TOKEN)) ? found : null);
+                "HeadObject",
+                () -> unlessGone(client.headObject(
+                                request -> request.bucket(bucket).key(key).checksumMode(ChecksumMode.ENABLED))
+                        .thenApply(answer -> {
+                            AnswerException.required("an ETag", answer.eTag());
+                            AnswerException.required(
+                                    "a length",
+                                    answer.sdkHttpResponse()
+                                            .firstMatchingHeader("Content-Length")
+                                            .orElse(null));
+                            return answer;
+                        })));
     }
 
-    /** For good where the bucket keeps versions; and again there, for what a request that was repeated has written twice. */
-    @Override
-    public CompletableFuture<Void> retract(Target target) {
-        return retract(target, MOST_VERSIONS);
+    /** {@return the answer, or null if it is 404} */
+    private static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
+        return made.handle((answer, failure) -> {
+            if (failure != null && !Retries.isStatus(failure, 404)) {
+                throw new CompletionException(Retries.unwrap(failure));
+            }
+            return failure == null ? answer : null;
+        });
     }
 
-    private CompletableFuture<Void> retract(Target target, int left) {
-        return head(target)
-                .thenCompose(found -> found == null
-                        ? CompletableFuture.completedFuture(null)
-                        : retries.trying(
-                                        "DeleteObject",
-                                        () -> client.deleteObject(request -> request.bucket(bucket)
-                                                .key(target.key())
-                                                .versionId(found.versionId())
-                                                .overrideConfiguration(this::eachTime)))
-                                .thenCompose(deleted -> found.versionId() == null || left == 1
-                                        ? CompletableFuture.completedFuture(null)
-                                        : retract(target, left - 1)));
-    }
-
-    /** Again, until the store knows it no more: a piece may have come just then. */
+    /** {@inheritDoc} Repeated until the store has no such upload, because a late piece may revive it. */
     @Override
     public CompletableFuture<Void> abort(Upload upload) {
         return abort(upload, MOST_ABORTS);
@@ -305,50 +322,187 @@ public final class S3ObjectStore implements ObjectStore {
     private CompletableFuture<Void> abort(Upload upload, int left) {
         return retries.trying(
                         "AbortMultipartUpload",
-                        () -> Listings.unlessGone(client.abortMultipartUpload(request -> request.bucket(bucket)
-                                .key(upload.key())
-                                .uploadId(upload.id())
-                                .overrideConfiguration(this::eachTime))))
+                        () -> unlessGone(client.abortMultipartUpload(request ->
+                                request.bucket(bucket).key(upload.key()).uploadId(upload.id()))))
                 .thenCompose(aborted -> aborted == null
                         ? CompletableFuture.completedFuture(null)
-                        : retries.trying("ListParts", () -> Listings.unlessGone(listings.parts(upload, null))))
+                        : retries.trying(
+                                "ListParts",
+                                () -> unlessGone(client.listParts(request ->
+                                        request.bucket(bucket).key(upload.key()).uploadId(upload.id())))))
                 .thenCompose(there ->
                         there == null || left == 1 ? CompletableFuture.completedFuture(null) : abort(upload, left - 1));
     }
 
     @Override
-    public CompletableFuture<List<Upload>> idleUploads(String prefix, Instant limit) {
-        return listings.idleUploads(prefix, limit);
-    }
-
-    @Override
-    public CompletableFuture<List<String>> oldObjects(String prefix, Instant limit) {
-        return listings.oldObjects(prefix, limit);
-    }
-
-    @Override
-    public CompletableFuture<byte @Nullable []> read(String key) {
+    public CompletableFuture<List<Upload>> uploads(String key) {
         return retries.trying(
-                        "GetObject",
-                        () -> Listings.unlessGone(client.getObject(
-                                request -> request.bucket(bucket).key(key).overrideConfiguration(this::eachTime),
-                                AsyncResponseTransformer.toBytes())))
-                .thenApply(found -> found == null ? null : found.asByteArray());
+                "ListMultipartUploads",
+                () -> client.listMultipartUploads(
+                                request -> request.bucket(bucket).prefix(key))
+                        .thenApply(answer -> {
+                            AnswerException.required("the end of the list", answer.isTruncated());
+                            return answer.uploads().stream()
+                                    .filter(upload -> upload.key().equals(key))
+                                    .map(upload -> new Upload(key, upload.uploadId()))
+                                    .toList();
+                        }));
+    }
+
+    // ---- small objects
+
+    @Override
+    public CompletableFuture<Void> write(String key, byte[] bytes, @Nullable String etag) {
+        Segment body = Segment.of(bytes);
+        String crc32 = body.crc32();
+        return client.putObject(
+                        request -> request.bucket(bucket)
+                                .key(key)
+                                .contentType("application/json")
+                                .serverSideEncryption(encryption)
+                                .ssekmsKeyId(encryptionKey)
+                                .checksumCRC32(crc32)
+                                .ifNoneMatch(etag == null ? "*" : null)
+                                .ifMatch(etag),
+                        AsyncRequestBody.fromBytes(bytes))
+                .thenAccept(answer -> {
+                    AnswerException.required("an ETag", answer.eTag());
+                    AnswerException.requireSame(crc32, AnswerException.required("a checksum", answer.checksumCRC32()));
+                })
+                .handle((written, failure) -> {
+                    body.release();
+                    if (failure != null) {
+                        throw new CompletionException(Retries.explained("PutObject", Retries.unwrap(failure)));
+                    }
+                    return null;
+                });
+    }
+
+    @Override
+    public CompletableFuture<@Nullable Content> read(String key) {
+        return retries.trying(
+                "GetObject",
+                () -> unlessGone(client.getObject(
+                                request -> request.bucket(bucket).key(key), AsyncResponseTransformer.toBytes())
+                        .thenApply(found -> new Content(
+                                found.asByteArray(),
+                                AnswerException.required(
+                                        "an ETag", found.response().eTag()),
+                                AnswerException.required(
+                                        "a Last-Modified", found.response().lastModified()),
+                                date(found.response())))));
+    }
+
+    private static Instant date(SdkResponse answer) {
+        String date = AnswerException.required(
+                "a Date", answer.sdkHttpResponse().firstMatchingHeader("Date").orElse(null));
+        try {
+            return ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME)
+                    .toInstant();
+        } catch (DateTimeParseException e) {
+            return AnswerException.required("a valid Date", null);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Page> list(String prefix, @Nullable String next) {
+        return retries.trying(
+                "ListObjectsV2",
+                () -> client.listObjectsV2(
+                                request -> request.bucket(bucket).prefix(prefix).continuationToken(next))
+                        .thenApply(page -> new Page(
+                                page.contents().stream()
+                                        .map(object -> new Listed(object.key(), object.lastModified()))
+                                        .toList(),
+                                date(page),
+                                AnswerException.required("the end of the list", page.isTruncated())
+                                        ? AnswerException.required("a token", page.nextContinuationToken())
+                                        : null)));
+    }
+
+    @Override
+    public CompletableFuture<Void> delete(List<String> keys) {
+        return deleteAll(keys.stream()
+                        .map(key -> ObjectIdentifier.builder().key(key).build())
+                        .toList())
+                .thenCompose(marked -> inTurn(marked, this::deleteVersions));
+    }
+
+    /** {@return the keys whose deletion has only added a mark, because the bucket keeps versions} */
+    private CompletableFuture<List<String>> deleteAll(List<ObjectIdentifier> objects) {
+        return retries.trying(
+                "DeleteObjects",
+                () -> client.deleteObjects(request -> request.bucket(bucket).delete(these -> these.objects(objects)))
+                        .thenApply(answer -> {
+                            if (answer.deleted().size() != objects.size()) {
+                                throw new CompletionException(
+                                        new IOException("objects could not be deleted: " + answer.errors()));
+                            }
+                            return answer.deleted().stream()
+                                    .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
+                                    .map(deleted -> deleted.key())
+                                    .toList();
+                        }));
+    }
+
+    private CompletableFuture<Void> deleteVersions(String key) {
+        return retries.trying(
+                        "ListObjectVersions",
+                        () -> client.listObjectVersions(
+                                request -> request.bucket(bucket).prefix(key)))
+                .thenCompose(found -> {
+                    List<ObjectIdentifier> versions = Stream.concat(
+                                    found.versions().stream()
+                                            .filter(version -> version.key().equals(key))
+                                            .map(version -> version.versionId()),
+                                    found.deleteMarkers().stream()
+                                            .filter(mark -> mark.key().equals(key))
+                                            .map(mark -> mark.versionId()))
+                            .map(version -> ObjectIdentifier.builder()
+                                    .key(key)
+                                    .versionId(version)
+                                    .build())
+                            .toList();
+                    return versions.isEmpty()
+                            ? CompletableFuture.completedFuture(null)
+                            : deleteAll(versions).thenAccept(done -> {});
+                });
+    }
+
+    private static <T> CompletableFuture<Void> inTurn(List<T> items, Function<T, CompletableFuture<Void>> step) {
+        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+        for (T item : items) {
+            done = done.thenCompose(before -> step.apply(item));
+        }
+        return done;
+    }
+
+    @Override
+    public CompletableFuture<Void> after(Duration delay) {
+        CompletableFuture<Void> passed = new CompletableFuture<>();
+        executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
+        return passed;
+    }
+
+    @Override
+    public Executor executor() {
+        return executor;
     }
 
     @Override
     public StoreMetrics metrics() {
-        return told.metrics();
+        return events.metrics();
     }
 
     @Override
     public void close() {
+        executor.shutdown();
         if (closesClient) {
             client.close();
         }
     }
 
-    /** Collects settings. Not thread-safe. */
+    /** The settings of a store. Each method returns this builder. Not thread-safe. */
     public static final class Builder {
         private final String bucket;
         private @Nullable S3AsyncClient client;
@@ -359,7 +513,6 @@ public final class S3ObjectStore implements ObjectStore {
         private int attempts = 6;
         private long pauseMillis = 100;
         private Duration attemptTimeout = Duration.ofSeconds(60);
-        private boolean onlyNew;
         private @Nullable String encryption;
         private @Nullable String encryptionKey;
         private Map<String, String> tags = Map.of();
@@ -370,92 +523,83 @@ public final class S3ObjectStore implements ObjectStore {
         }
 
         /**
-         * {@return this builder; requests go through {@code value}, which stays the caller's: {@link #endpoint}, {@link #region},
-         * {@link #credentials} and {@link #pathStyle} are ignored then. Turn off its retries and its own checksums}
+         * Sets the client for all requests, which stays the caller's. The settings of the connection ({@link #endpoint}, {@link #region},
+         * {@link #credentials}, {@link #pathStyle}, {@link #attemptTimeout}) are ignored then. Turn off its retries and its own checksums.
          */
         public Builder client(S3AsyncClient value) {
             this.client = Objects.requireNonNull(value, "client");
             return this;
         }
 
-        /** {@return this builder; the store is at {@code value}, AWS by default} */
+        /** Sets the address of the store; AWS by default. */
         public Builder endpoint(URI value) {
             this.endpoint = Objects.requireNonNull(value, "endpoint");
             return this;
         }
 
-        /** {@return this builder; the region, as {@code eu-central-1}; by default that of the SDK's usual places} */
+        /** Sets the region, such as {@code eu-central-1}; by default the SDK looks for it in its usual places. */
         public Builder region(String value) {
             this.region = Region.of(value);
             return this;
         }
 
         /**
-         * {@return this builder; credentials come from {@code value}, which is asked for each request, so that they may expire
-         * while an upload runs; by default from the SDK's usual places}
+         * Sets the provider of credentials, which is called for each request, so that they may expire during an upload; by default the SDK
+         * looks for them in its usual places.
          */
         public Builder credentials(AwsCredentialsProvider value) {
             this.credentials = Objects.requireNonNull(value, "credentials");
             return this;
         }
 
-        /** {@return this builder; whether the bucket is in the path, not in the host name; by default it is not} */
+        /** Sets whether the bucket is part of the path, not of the host name; false by default. */
         public Builder pathStyle(boolean value) {
             this.pathStyle = value;
             return this;
         }
 
-        /** {@return this builder; a request fails after {@code value} attempts, 1 or more; 6 by default} */
+        /** Sets how often a request is made at most, 1 or more; 6 by default. */
         public Builder attempts(int value) {
             this.attempts = atLeastOne(value, "attempts");
             return this;
         }
 
         /**
-         * {@return this builder; before the second attempt at most {@code value} milliseconds go by, 1 or more, five times as
-         * many where the store is busy, and twice as many before each further one; 100 by default}
+         * Sets the longest pause before the second attempt, 1 millisecond or more; 100 by default. It doubles with each further attempt, and
+         * is five times as long if the store is busy.
          */
         public Builder pauseMillis(int value) {
             this.pauseMillis = atLeastOne(value, "pauseMillis");
             return this;
         }
 
-        /** {@return this builder; an attempt may take {@code value}, more than 0; 60 seconds by default} */
+        /** Sets the time for one attempt, 1 millisecond or more; 60 seconds by default. */
         public Builder attemptTimeout(Duration value) {
             atLeastOne((int) Math.min(value.toMillis(), Integer.MAX_VALUE), "attemptTimeout in milliseconds");
             this.attemptTimeout = value;
             return this;
         }
 
-        /**
-         * {@return this builder; an object that is there is not replaced, as it is by default ({@code If-None-Match: *}): the
-         * form fails with a {@link FileAlreadyExistsException}}
-         */
-        public Builder onlyNew() {
-            this.onlyNew = true;
-            return this;
-        }
-
-        /** {@return this builder; the store encrypts with keys of its own, by default as the bucket says} */
+        /** Makes the store encrypt objects with keys of its own; by default the bucket decides. */
         public Builder encrypted() {
             this.encryption = ServerSideEncryption.AES256.toString();
             return this;
         }
 
-        /** {@return this builder; the store encrypts with the key {@code kmsKey} of its key service, by default as the bucket says} */
+        /** Makes the store encrypt objects with the key {@code kmsKey} of its key service; by default the bucket decides. */
         public Builder encrypted(String kmsKey) {
             this.encryption = ServerSideEncryption.AWS_KMS.toString();
             this.encryptionKey = Objects.requireNonNull(kmsKey, "kmsKey");
             return this;
         }
 
-        /** {@return this builder; objects have these tags; none by default} */
+        /** Sets the tags of the files; none by default. */
         public Builder tags(Map<String, String> value) {
             this.tags = Map.copyOf(value);
             return this;
         }
 
-        /** {@return this builder; {@code value} is told what this store, and the sinks into it, do} */
+        /** Sets the receiver of the metrics of this store and of the forms that use it. */
         public Builder metrics(StoreMetrics value) {
             this.metrics = Objects.requireNonNull(value, "metrics");
             return this;
@@ -468,7 +612,7 @@ public final class S3ObjectStore implements ObjectStore {
             return value;
         }
 
-        private S3AsyncClient newClient() {
+        private S3AsyncClient newClient(Executor executor) {
             S3AsyncClientBuilder made = S3AsyncClient.builder()
                     .region(region)
                     .endpointOverride(endpoint)
@@ -476,7 +620,10 @@ public final class S3ObjectStore implements ObjectStore {
                     .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
                     .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
                     .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false).expectContinueEnabled(false))
-                    .overrideConfiguration(all -> all.retryStrategy(AwsRetryStrategy.doNotRetry()));
+                    .asyncConfiguration(async ->
+                            async.advancedOption(SdkAdvancedAsyncClientOption.FUTURE_COMPLETION_EXECUTOR, executor))
+                    .overrideConfiguration(all ->
+                            all.apiCallAttemptTimeout(attemptTimeout).retryStrategy(AwsRetryStrategy.doNotRetry()));
             if (credentials != null) {
                 made.credentialsProvider(credentials);
             }

@@ -1,7 +1,9 @@
 package dev.sluice.s3;
 
+import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -9,29 +11,31 @@ import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that go to a store in one request: the buffers in which they came, retained. Can be sent more than once: each
- * subscription begins at the first byte. Released when its owner has no more use for it and the last subscription has
- * ended.
+ * The body of one request: the received buffers, retained. It can be sent more than once; each subscription starts with the first byte.
+ * It is released when its owner has released it and the last subscription has ended.
+ *
+ * <p>A small segment copies its bytes, and its owner extends it as they arrive. A leased one has room for its capacity and retains
+ * most buffers.
  */
 public final class Segment implements Flow.Publisher<ByteBuffer> {
-    /** Of its size, how much memory more the buffers may keep from being used again; then bytes are copied. */
+    /** The part of the capacity that the retained buffers may occupy beyond their bytes; after that, bytes are copied. */
     private static final int SLACK = 16;
 
-    /** Copies go to buffers as large as what came before, within these bounds. */
+    /** Bytes are copied into buffers that grow with the segment, within these bounds. */
     private static final int LEAST_GATHERED = 1 << 10;
 
     private static final int MOST_GATHERED = 64 << 10;
+    private static final int GATHERED_SHARE = 4;
 
-    private final long capacity;
-
-    /** Whether it is one beside the two of its form: then others can have its memory when it was sent. */
-    boolean isExtra;
-
-    private Runnable whenFree;
+    private final Consumer<Segment> whenFree;
+    private long capacity;
+    private boolean isLeased;
+    private long charged;
     private final List<ByteBuf> buffers = new ArrayList<>();
     private final List<ByteBuffer> views = new ArrayList<>();
     private final CRC32 crc = new CRC32();
@@ -40,13 +44,17 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private long size;
     private long pinned;
 
-    /**
-     * @param capacity the bytes that it may hold
-     * @param whenFree called once, when all is released
-     */
-    Segment(long capacity, Runnable whenFree) {
-        this.capacity = capacity;
+    /** @param whenFree called once, when everything is released */
+    Segment(Consumer<Segment> whenFree) {
         this.whenFree = whenFree;
+    }
+
+    /** {@return a segment that holds {@code bytes}} */
+    static Segment of(byte[] bytes) {
+        Segment segment = new Segment(freed -> {});
+        segment.lease(bytes.length);
+        segment.add(Unpooled.wrappedBuffer(bytes), new CRC32());
+        return segment.seal();
     }
 
     /** {@return the number of bytes} */
@@ -54,7 +62,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return size;
     }
 
-    /** {@return the CRC-32 of the bytes, big-endian, in base64: as headers have it} */
+    /** {@return the CRC-32 of the bytes, big-endian and in base64, as in a header} */
     public String crc32() {
         return base64(crc);
     }
@@ -71,9 +79,40 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return size >= capacity;
     }
 
-    /** {@return the most memory that one of {@code size} bytes holds} */
-    static long memory(long size) {
-        return size + size / SLACK;
+    boolean isLeased() {
+        return isLeased;
+    }
+
+    long capacity() {
+        return capacity;
+    }
+
+    /** {@return the memory that is charged for the small content} */
+    long charged() {
+        return charged;
+    }
+
+    /** {@return the most memory of a leased segment} */
+    static long memory(long capacity) {
+        return capacity + capacity / SLACK;
+    }
+
+    /** {@return the most memory of a small segment with {@code more} bytes more} */
+    long smallMemory(int more) {
+        long bytes = size + more;
+        return bytes + bytes / GATHERED_SHARE + LEAST_GATHERED;
+    }
+
+    /** Adds room for {@code more} bytes, whose memory is charged. */
+    void extend(int more) {
+        charged = smallMemory(more);
+        capacity = size + more;
+    }
+
+    /** Adds room up to {@code bytes}, whose memory is leased. */
+    void lease(long bytes) {
+        isLeased = true;
+        capacity = bytes;
     }
 
     /** {@return the bytes of memory that it holds} */
@@ -81,10 +120,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return pinned;
     }
 
-    /**
-     * Takes what fits of {@code data}, and moves its reader index; retains the buffer, or copies out of one of which most is
-     * not ours.
-     */
+    /** Takes the bytes of {@code data} that fit, and moves its reader index. Copies them if most of the buffer is not theirs. */
     void add(ByteBuf data, CRC32 whole) {
         ByteBuf slice = data.readSlice((int) Math.min(data.readableBytes(), capacity - size));
         ByteBuffer[] bytes = slice.nioBuffers();
@@ -94,7 +130,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
         size += slice.readableBytes();
         long memory = memoryBehind(slice);
-        if (pinned + memory - size <= capacity / SLACK - MOST_GATHERED) {
+        if (isLeased && pinned + memory - size <= capacity / SLACK - MOST_GATHERED) {
             endGathering();
             buffers.add(slice.retain());
             views.addAll(List.of(bytes));
@@ -123,7 +159,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         while (few.isReadable()) {
             ByteBuf into = gather;
             if (into == null) {
-                int room = (int) Math.max(LEAST_GATHERED, Math.min(size, MOST_GATHERED));
+                int room = (int) Math.max(LEAST_GATHERED, Math.min(size / GATHERED_SHARE, MOST_GATHERED));
                 into = few.alloc().buffer(room, room);
                 gather = into;
                 pinned += room;
@@ -144,31 +180,24 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
     }
 
-    /** Nothing more is added. {@return this} */
+    /** Ends the content. {@return this} */
     Segment seal() {
         endGathering();
         return this;
     }
 
-    /** What it holds is charged elsewhere from here on: as if it were free for whoever charged it, and {@code then} later. */
-    void recharge(Runnable then) {
-        Runnable before = whenFree;
-        whenFree = then;
-        before.run();
-    }
-
-    /** The owner has no more use for it. */
+    /** Releases the segment for its owner. */
     void release() {
         if (users.decrementAndGet() == 0) {
             endGathering();
             buffers.forEach(ByteBuf::release);
-            whenFree.run();
+            whenFree.accept(this);
         }
     }
 
     // ---- for the store
 
-    /** {@inheritDoc} What it is given is to be read, and not after the subscription has ended. */
+    /** {@inheritDoc} The buffers are read-only for the subscriber, and valid until the subscription ends. */
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
         int before;
@@ -188,7 +217,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private final class Reading implements Flow.Subscription {
         private final Flow.Subscriber<? super ByteBuffer> subscriber;
         private final AtomicLong demand = new AtomicLong();
-        private final AtomicInteger calls = new AtomicInteger();
+        private final SerialTask emitting = new SerialTask(this::emit);
         private volatile boolean over;
         private volatile @Nullable Throwable wrong;
         private boolean ended;
@@ -215,25 +244,19 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
             work();
         }
 
-        /** One thread at a time; what it reads is held until it is done. */
         private void work() {
-            if (calls.getAndIncrement() > 0) {
-                return;
+            if (emitting.trigger()) {
+                emitting.run();
             }
-            int seen = 1;
-            do {
-                emit();
-                seen = calls.addAndGet(-seen);
-            } while (seen != 0);
         }
 
-        private void emit() {
+        private boolean emit() {
             while (!ended && !over && wrong == null && next < views.size() && demand.get() > 0) {
                 demand.decrementAndGet();
                 subscriber.onNext(views.get(next++).duplicate());
             }
             if (ended || !over && wrong == null && next < views.size()) {
-                return;
+                return false;
             }
             ended = true;
             if (!over && wrong != null) {
@@ -242,6 +265,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
                 subscriber.onComplete();
             }
             release();
+            return false;
         }
     }
 }

@@ -6,7 +6,7 @@ import org.reactivestreams.FlowAdapters;
 import org.reactivestreams.Subscriber;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 
-/** The body of a request, as often as it is asked for. */
+/** A segment as the body of a request of the SDK. */
 record SegmentBody(Segment segment) implements AsyncRequestBody {
     @Override
     public Optional<Long> contentLength() {

@@ -1,7 +1,8 @@
 /**
- * Parts of forms into an object store, while they come: {@link dev.sluice.s3.S3Sinks} is made once, {@link
- * dev.sluice.s3.S3Form} for each form. {@link dev.sluice.s3.ObjectStore} is what they ask of a store, {@link
- * dev.sluice.s3.S3ObjectStore} the one that speaks the protocol of S3.
+ * Files of forms straight into an object store, while they arrive: one {@link dev.sluice.s3.S3Sinks} for the process, and one {@link
+ * dev.sluice.s3.S3Form} for each form. A form exists in the store completely, or not at all.
+ *
+ * <p>{@link dev.sluice.s3.S3ObjectStore} speaks the S3 protocol. {@link dev.sluice.s3.ObjectStore} can be implemented for other stores.
  *
  * <p>Experimental: it may change in any release.
  */

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.FaultProxy;
 import java.io.IOException;
@@ -52,7 +51,7 @@ class AccessTest {
     @TempDir
     Path directory;
 
-    /** Credentials until they have expired; it is asked twice more before it has others. */
+    /** Credentials that expire. The provider returns them twice more before it has others. */
     private static final class Rotating implements AwsCredentialsProvider {
         private final AtomicBoolean expired = new AtomicBoolean();
         private final AtomicInteger asked = new AtomicInteger();
@@ -71,10 +70,9 @@ class AccessTest {
     }
 
     @Test
-    void anUploadGoesOnWithOtherCredentialsWhenItsOwnHaveExpired() throws Exception {
+    void credentials_expiringDuringAnUpload_areReplaced() throws Exception {
         Rotating credentials = new Rotating();
-        try (Bench bench =
-                new Bench(MemoryBudget.of(256 << 20), store -> store.credentials(credentials), sinks -> sinks)) {
+        try (Bench bench = new Bench(store -> store.credentials(credentials), sinks -> sinks)) {
             bench.proxy.on(
                     request -> {
                         boolean from = request.matches("PUT .*partNumber=2&.*");
@@ -85,7 +83,7 @@ class AccessTest {
                     },
                     1,
                     100,
-                    FaultProxy.answer(403, "<Error><Code>ExpiredToken</Code><Message>m</Message></Error>"));
+                    FaultProxy.Fault.EXPIRED_TOKEN);
             bench.stored(FILES);
             assertTrue(bench.proxy.faults() >= 2, "faults: " + bench.proxy.faults());
             assertEquals("later", credentials.resolveCredentials().accessKeyId());
@@ -123,7 +121,7 @@ class AccessTest {
                     try {
                         work.run();
                     } catch (IOException e) {
-                        // one of both is gone
+                        // one side has closed the connection
                     }
                 },
                 "tls");
@@ -135,7 +133,7 @@ class AccessTest {
         void run() throws IOException;
     }
 
-    /** Takes TLS off, in front of the store. */
+    /** {@return a listener that decrypts connections to the store} */
     private static SSLServerSocket terminate(KeyStore keys) throws Exception {
         KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         managers.init(keys, PASSWORD);
@@ -165,7 +163,7 @@ class AccessTest {
     }
 
     @Test
-    void aStoreBehindTlsIsUsedIfItsCertificateIsTrusted() throws Exception {
+    void storeWithTls_isUsedIfItsCertificateIsTrusted() throws Exception {
         KeyStore keys = certificate();
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         KeyStore trusted = KeyStore.getInstance("PKCS12");
@@ -183,14 +181,12 @@ class AccessTest {
                         .httpClientBuilder(
                                 NettyNioAsyncHttpClient.builder().tlsTrustManagersProvider(trust::getTrustManagers))
                         .build()) {
-            MemoryBudget budget = MemoryBudget.of(256 << 20);
-            try (Bench bench = new Bench(budget, store -> store.client(client), sinks -> sinks)) {
+            try (Bench bench = new Bench(store -> store.client(client), sinks -> sinks)) {
                 bench.stored(FILES);
                 assertEquals(List.of(), bench.proxy.requests(), "all went through TLS");
             }
             URI address = URI.create("https://127.0.0.1:" + listener.getLocalPort());
-            try (Bench bench =
-                    new Bench(budget, store -> store.endpoint(address).attempts(2), sinks -> sinks)) {
+            try (Bench bench = new Bench(store -> store.endpoint(address).attempts(2), sinks -> sinks)) {
                 Throwable cause = bench.failure(FILES);
                 assertInstanceOf(IOException.class, cause);
                 while (cause != null && !(cause instanceof SSLException)) {
@@ -201,12 +197,12 @@ class AccessTest {
         }
     }
 
-    /** Notes which encryption is asked for; the store of the tests, which has no keys, is not asked for any. */
+    /** Records and removes the requested encryption, because the store of the tests has no keys. */
     private static final class Encryption implements ExecutionInterceptor {
         private static final List<String> HEADERS =
                 List.of("x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id");
 
-        final Set<String> asked = new ConcurrentSkipListSet<>();
+        final Set<String> requested = new ConcurrentSkipListSet<>();
 
         @Override
         public SdkHttpRequest modifyHttpRequest(Context.ModifyHttpRequest context, ExecutionAttributes attributes) {
@@ -215,7 +211,7 @@ class AccessTest {
                     .flatMap(header -> request.firstMatchingHeader(header).stream())
                     .toList();
             if (!values.isEmpty()) {
-                asked.add(context.request().getClass().getSimpleName() + values);
+                requested.add(context.request().getClass().getSimpleName() + values);
             }
             return request.copy(changed -> HEADERS.forEach(changed::removeHeader));
         }
@@ -224,15 +220,14 @@ class AccessTest {
     private static Set<String> encryption(UnaryOperator<S3ObjectStore.Builder> set) throws Exception {
         Encryption encryption = new Encryption();
         try (S3AsyncClient client = Weed.client(Weed.running().address(), encryption);
-                Bench bench = new Bench(
-                        MemoryBudget.of(256 << 20), store -> set.apply(store.client(client)), sinks -> sinks)) {
+                Bench bench = new Bench(store -> set.apply(store.client(client)), sinks -> sinks)) {
             bench.stored(FILES);
         }
-        return encryption.asked;
+        return encryption.requested;
     }
 
     @Test
-    void objectsAreEncryptedAsTheBuilderSays() throws Exception {
+    void objects_areEncryptedAsConfigured() throws Exception {
         assertEquals(Set.of(), encryption(store -> store));
         assertEquals(
                 Set.of("CreateMultipartUploadRequest[AES256]", "PutObjectRequest[AES256]"),

@@ -7,15 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
-import dev.sluice.s3.S3Form.StoredPart;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.CountingAllocator;
 import dev.sluice.testkit.FaultProxy;
 import java.io.IOException;
+import java.net.URI;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -24,10 +27,8 @@ import java.util.function.UnaryOperator;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
-import software.amazon.awssdk.services.s3.model.MultipartUpload;
-import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** The store of a test: the real one behind a proxy with faults, and a prefix of its own. */
+/** The store of a test: a real one behind a proxy that injects faults, and a prefix of its own. */
 public final class Bench implements AutoCloseable {
     private static final AtomicInteger TESTS = new AtomicInteger();
 
@@ -42,26 +43,20 @@ public final class Bench implements AutoCloseable {
     final S3AsyncClient client;
 
     public Bench() throws Exception {
-        this(MemoryBudget.of(256 << 20), builder -> builder, builder -> builder);
+        this(builder -> builder, builder -> builder);
     }
 
-    Bench(MemoryBudget budget, UnaryOperator<S3ObjectStore.Builder> ofStore, UnaryOperator<S3Sinks.Builder> ofSinks)
-            throws Exception {
-        this(Weed.BUCKET, budget, ofStore, ofSinks);
+    Bench(UnaryOperator<S3ObjectStore.Builder> ofStore, UnaryOperator<S3Sinks.Builder> ofSinks) throws Exception {
+        this(Weed.BUCKET, Weed.running().address().getPort(), ofStore, ofSinks);
     }
 
-    Bench(
-            String bucket,
-            MemoryBudget budget,
-            UnaryOperator<S3ObjectStore.Builder> ofStore,
-            UnaryOperator<S3Sinks.Builder> ofSinks)
+    Bench(String bucket, int port, UnaryOperator<S3ObjectStore.Builder> ofStore, UnaryOperator<S3Sinks.Builder> ofSinks)
             throws Exception {
         this.bucket = bucket;
-        Weed weed = Weed.running();
-        this.budget = budget;
-        proxy = new FaultProxy(weed.port());
-        client = weed.client;
-        store = ofStore.apply(S3ObjectStore.builder(bucket)
+        this.budget = MemoryBudget.of(256 << 20);
+        this.proxy = new FaultProxy(port);
+        this.client = Weed.client(URI.create("http://127.0.0.1:" + port));
+        this.store = ofStore.apply(S3ObjectStore.builder(bucket)
                         .endpoint(proxy.address())
                         .region("us-east-1")
                         .pathStyle(true)
@@ -69,43 +64,55 @@ public final class Bench implements AutoCloseable {
                         .pauseMillis(20)
                         .attemptTimeout(Duration.ofMinutes(2)))
                 .build();
-        sinks = ofSinks.apply(S3Sinks.builder(store, budget).prefix(prefix)).build();
-        forms = Forms.of(FormOptions.inMemory(budget)
+        this.sinks =
+                ofSinks.apply(S3Sinks.builder(store, budget).prefix(prefix)).build();
+        this.forms = Forms.of(FormOptions.inMemory(budget)
                 .maxBodyBytes(1L << 40)
                 .maxPartBytes(1L << 40)
                 .build());
     }
 
-    /** {@return sinks to sweep with: all that is there is old} */
-    S3Sinks impatient() {
-        return S3Sinks.builder(store, budget)
+    /** {@return another process, directly at the store, for which every form is old and every tombstone at its end} */
+    S3Sinks sweeper() {
+        return S3Sinks.builder(store(URI.create("http://127.0.0.1:" + proxy.port()), bucket), budget)
                 .prefix(prefix)
-                .maxAge(Duration.ZERO)
+                .maxAge(Duration.ofNanos(1))
+                .tombstoneAge(Duration.ZERO)
                 .build();
     }
 
-    Uploads.Sending send(S3Form objects, List<File> files) {
-        return Uploads.send(forms, objects.options(forms.options()), Uploads.body(files), allocator);
+    static S3ObjectStore store(URI address) {
+        return store(address, Weed.BUCKET);
     }
 
-    /** Sends a form of these files. {@return its objects, which are as they were sent} */
+    private static S3ObjectStore store(URI address, String bucket) {
+        return S3ObjectStore.builder(bucket)
+                .endpoint(address)
+                .region("us-east-1")
+                .pathStyle(true)
+                .credentials(Weed.CREDENTIALS)
+                .build();
+    }
+
+    Uploads.Sending send(S3Form form, List<File> files) {
+        return Uploads.send(forms, form.options(forms.options()), Uploads.body(files), allocator);
+    }
+
+    /** Sends a form of these files, which is stored as it was sent. */
     S3Form stored(List<File> files) throws Exception {
-        S3Form objects = sinks.newForm();
-        send(objects, files).form().get(5, TimeUnit.MINUTES).close();
-        assertStored(objects, files);
-        assertNothingLeft();
-        return objects;
+        S3Form form = sinks.newForm();
+        send(form, files).form().get(5, TimeUnit.MINUTES).close();
+        assertStored(form, files);
+        return form;
     }
 
-    /** {@return why a form failed, which has left nothing but maybe objects} */
-    Throwable failure(Uploads.Sending sending) throws Exception {
-        ExecutionException failure =
-                assertThrows(ExecutionException.class, () -> sending.form().get(5, TimeUnit.MINUTES));
-        assertNothingLeft();
-        return failure.getCause();
+    /** {@return why a form failed} */
+    Throwable failure(Uploads.Sending sending) {
+        return assertThrows(ExecutionException.class, () -> sending.form().get(5, TimeUnit.MINUTES))
+                .getCause();
     }
 
-    Throwable failure(List<File> files) throws Exception {
+    Throwable failure(List<File> files) {
         return failure(send(sinks.newForm(), files));
     }
 
@@ -116,68 +123,85 @@ public final class Bench implements AutoCloseable {
                 .count();
     }
 
-    /** {@return the number of different requests of that pattern: a retry is not counted again} */
-    long distinct(String pattern) {
-        return proxy.requests().stream()
-                .filter(request -> request.matches(pattern))
-                .distinct()
-                .count();
+    HeadObjectResponse head(String key) {
+        return client.headObject(request -> request.bucket(bucket).key(key)).join();
     }
 
-    HeadObjectResponse head(StoredPart part) {
-        return client.headObject(
-                        request -> request.bucket(bucket).key(part.stored().key()))
-                .join();
-    }
-
-    public void assertStored(S3Form objects, List<File> files) throws Exception {
-        List<StoredPart> stored = objects.objects();
-        assertEquals(files.size(), stored.size());
+    /** Reads a form by the documented rule: {@code form.json}, then the files that it lists. */
+    public void assertStored(S3Form form, List<File> files) throws Exception {
+        FormRecord record = FormRecord.parse(form.id(), get(prefix + form.id() + "/form.json"));
+        assertTrue(record != null && record.isCommitted(), "no form");
+        assertEquals(files.size(), record.files().size());
         for (int i = 0; i < files.size(); i++) {
-            File file = files.get(i);
-            assertEquals(file.name(), stored.get(i).part().filename());
-            assertEquals(file.size(), stored.get(i).stored().size());
-            assertEquals(file.sha256(), sha256(stored.get(i).stored().key()), file.name());
+            ObjectStore.Stored stored = record.files().get(i).stored();
+            assertEquals(files.get(i).name(), record.files().get(i).filename());
+            assertEquals(files.get(i).size(), stored.size());
+            assertEquals(
+                    files.get(i).sha256(),
+                    HexFormat.of()
+                            .formatHex(MessageDigest.getInstance("SHA-256").digest(get(stored.key()))));
         }
-        assertEquals(files.size(), keys().size());
     }
 
-    private String sha256(String key) throws Exception {
-        byte[] bytes = client.getObject(request -> request.bucket(bucket).key(key), AsyncResponseTransformer.toBytes())
+    private byte[] get(String key) {
+        return client.getObject(request -> request.bucket(bucket).key(key), AsyncResponseTransformer.toBytes())
                 .join()
                 .asByteArrayUnsafe();
-        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
     }
 
     /** {@return the objects of this test} */
     public List<String> keys() {
-        return client.listObjectsV2(request -> request.bucket(bucket).prefix(prefix)).join().contents().stream()
-                .map(S3Object::key)
-                .toList();
+        List<String> keys = new ArrayList<>();
+        client.listObjectsV2Paginator(request -> request.bucket(bucket).prefix(prefix))
+                .contents()
+                .subscribe(object -> keys.add(object.key()))
+                .join();
+        return keys;
     }
 
-    List<MultipartUpload> uploads() {
-        return client.listMultipartUploads(request -> request.bucket(bucket).prefix(prefix))
-                .join()
-                .uploads();
-    }
-
-    /** No upload in the store, nothing charged, no buffer held. */
-    public void assertNothingLeft() throws Exception {
+    /** No memory is charged and no buffer held. */
+    public void assertNothingHeld() throws Exception {
         sinks.whenIdle().get(5, TimeUnit.MINUTES);
         Weed.await(
-                () -> { // who sends may hold a chunk that is no longer wanted
-                    assertEquals(List.of(), uploads());
+                () -> { // the sender may hold a chunk that is not wanted any more
                     assertEquals(0, budget.used());
                     assertEquals(List.of(), allocator.unreleased());
                 });
-        assertTrue(budget.peak() <= budget.capacity(), "charged: " + budget.peak());
+    }
+
+    /** After a sweep nothing is left but these forms. */
+    public void assertNothingLeftBut(S3Form... forms) throws Exception {
+        assertNothingHeld();
+        S3Sinks sweeper = sweeper();
+        Set<String> expected = new TreeSet<>();
+        for (S3Form form : forms) {
+            expected.add(prefix + form.id() + "/form.json");
+            form.objects().forEach(object -> expected.add(object.stored().key()));
+        }
+        Weed.await(() -> {
+            sweeper.sweep().join();
+            assertEquals(expected, new TreeSet<>(keys()));
+        });
+        sweeper.store.close();
+        assertEquals(List.of(), uploads());
+    }
+
+    /** {@return the keys of unfinished uploads} */
+    List<String> uploads() {
+        return client.listMultipartUploads(request -> request.bucket(bucket)).join().uploads().stream()
+                .map(upload -> upload.key())
+                .filter(key -> key.startsWith(prefix))
+                .toList();
     }
 
     @Override
     public void close() throws IOException {
         forms.close();
-        CompletableFuture.runAsync(store::close); // waits two seconds for its threads
         proxy.close();
+        CompletableFuture.runAsync(
+                () -> { // waits two seconds for its threads
+                    store.close();
+                    client.close();
+                });
     }
 }

@@ -1,151 +1,231 @@
 package dev.sluice.s3;
 
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
+import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
+import java.util.function.Supplier;
 
-/** An object store in memory that answers at once. A piece can be held, and a deletion can be made to fail. */
+/** An object store in memory. A {@link Network} decides when a request is carried out and what is answered. */
 final class MemoryStore implements ObjectStore {
-    private record Entry(String token, byte[] bytes) {}
+    /** The way between a client and the store. */
+    interface Network {
+        /** Carries out requests at once. */
+        Network DIRECT = new Network() {};
 
-    private final Map<String, TreeMap<Integer, byte[]>> uploads = new HashMap<>();
-    private final Map<String, Entry> objects = new TreeMap<>();
-    private final Set<String> late = new HashSet<>();
-    private final CountDownLatch pieceHeld = new CountDownLatch(1);
-    private int created;
-    private int put;
-    private boolean holdsPieces;
-    private String undeletable = "";
-
-    /** Answers no piece. A piece that is cancelled reaches the store after the next abort of its upload. */
-    synchronized void holdPieces() {
-        holdsPieces = true;
-    }
-
-    /** Waits until a piece is held. */
-    void awaitPiece() throws InterruptedException {
-        pieceHeld.await();
-    }
-
-    /** Fails the next deletion of an object whose key contains {@code part}. */
-    synchronized void failDeletion(String part) {
-        undeletable = part;
-    }
-
-    synchronized Set<String> uploads() {
-        return Set.copyOf(uploads.keySet());
-    }
-
-    synchronized Set<String> keys() {
-        return new TreeSet<>(objects.keySet());
-    }
-
-    synchronized byte[] object(String key) {
-        return objects.get(key).bytes();
-    }
-
-    /** {@return how many objects were stored by one request} */
-    synchronized int put() {
-        return put;
-    }
-
-    @Override
-    public synchronized CompletableFuture<String> create(Target target) {
-        String id = "upload" + ++created;
-        uploads.put(id, new TreeMap<>());
-        return CompletableFuture.completedFuture(id);
-    }
-
-    @Override
-    public synchronized CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
-        if (holdsPieces) {
-            CompletableFuture<Piece> held = new CompletableFuture<>();
-            held.whenComplete((never, cancelled) -> addLate(id));
-            pieceHeld.countDown();
-            return held;
+        /**
+         * Sends a request.
+         *
+         * @param name the operation and the key
+         * @param work carries out the request; may be called several times, or never
+         */
+        default <T> CompletableFuture<T> send(String name, Supplier<T> work) {
+            try {
+                return CompletableFuture.completedFuture(work.get());
+            } catch (RuntimeException e) {
+                return CompletableFuture.failedFuture(e.getCause() == null ? e : e.getCause());
+            }
         }
-        uploads.get(id).put(number, bytes(body));
-        return CompletableFuture.completedFuture(new Piece(number, "tag" + number, body.crc32()));
-    }
 
-    private synchronized void addLate(String id) {
-        late.add(id);
-    }
-
-    @Override
-    public synchronized CompletableFuture<Stored> complete(
-            Target target, String id, List<Piece> pieces, long size, String crc32) {
-        TreeMap<Integer, byte[]> sent = uploads.remove(id);
-        ByteArrayOutputStream all = new ByteArrayOutputStream();
-        pieces.forEach(piece -> all.writeBytes(sent.get(piece.number())));
-        return store(target, all.toByteArray(), crc32);
-    }
-
-    @Override
-    public synchronized CompletableFuture<Stored> put(Target target, Segment body) {
-        put++;
-        return store(target, bytes(body), body.crc32());
-    }
-
-    private CompletableFuture<Stored> store(Target target, byte[] bytes, String crc32) {
-        objects.put(target.key(), new Entry(target.token(), bytes));
-        return CompletableFuture.completedFuture(new Stored(target.key(), "etag", null, bytes.length, crc32));
-    }
-
-    @Override
-    public synchronized CompletableFuture<Void> abort(Upload upload) {
-        uploads.remove(upload.id());
-        if (late.remove(upload.id())) {
-            uploads.put(upload.id(), new TreeMap<>(Map.of(1, new byte[1])));
+        /** {@return the content that a client reads} */
+        default Content seen(String key, Content content) {
+            return content;
         }
-        return CompletableFuture.completedFuture(null);
-    }
 
-    @Override
-    public synchronized CompletableFuture<Void> retract(Target target) {
-        if (!undeletable.isEmpty() && target.key().contains(undeletable)) {
-            undeletable = "";
-            return CompletableFuture.failedFuture(new IOException("the store deletes nothing"));
+        default CompletableFuture<Void> after(Duration delay) {
+            return CompletableFuture.completedFuture(null);
         }
-        Entry found = objects.get(target.key());
-        if (found != null && found.token().equals(target.token())) {
-            objects.remove(target.key());
+
+        default Executor executor() {
+            return Runnable::run;
         }
-        return CompletableFuture.completedFuture(null);
+    }
+
+    /** The state of the store, which several clients may share. */
+    static final class Bucket {
+        final TreeMap<String, Content> objects = new TreeMap<>();
+        final TreeMap<String, Upload> uploads = new TreeMap<>();
+        private final TreeMap<String, TreeMap<Integer, byte[]>> pieces = new TreeMap<>();
+        Instant now = Instant.parse("2026-01-01T00:00:00Z");
+        boolean ignoresIfNoneMatch;
+        boolean ignoresIfMatch;
+        private int counter;
+
+        private void put(String key, byte[] bytes) {
+            objects.put(key, new Content(bytes, "etag" + ++counter, now, now));
+        }
+
+        private Content read(String key) {
+            Content found = objects.get(key);
+            return found == null ? null : new Content(found.bytes(), found.etag(), found.modified(), now);
+        }
+
+        synchronized Set<String> keys() {
+            return new TreeSet<>(objects.keySet());
+        }
+    }
+
+    final Bucket bucket;
+    private final Network network;
+    final List<String> requests = new ArrayList<>();
+
+    MemoryStore(Bucket bucket, Network network) {
+        this.bucket = bucket;
+        this.network = network;
+    }
+
+    private <T> CompletableFuture<T> send(String name, Supplier<T> work) {
+        synchronized (requests) {
+            requests.add(name);
+        }
+        return network.send(name, () -> {
+            synchronized (bucket) {
+                return work.get();
+            }
+        });
     }
 
     @Override
-    public CompletableFuture<List<Upload>> idleUploads(String prefix, Instant limit) {
-        return CompletableFuture.completedFuture(List.of());
+    public CompletableFuture<Created> create(Target target) {
+        return send("create " + target.key(), () -> {
+            String id = "upload" + ++bucket.counter;
+            bucket.uploads.put(id, new Upload(target.key(), id));
+            bucket.pieces.put(id, new TreeMap<>());
+            return new Created(id, true);
+        });
+    }
+
+    private TreeMap<Integer, byte[]> pieces(String id) {
+        TreeMap<Integer, byte[]> found = bucket.pieces.get(id);
+        if (found == null) {
+            throw new IllegalStateException("no such upload");
+        }
+        return found;
     }
 
     @Override
-    public CompletableFuture<List<String>> oldObjects(String prefix, Instant limit) {
-        return CompletableFuture.completedFuture(List.of());
+    public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
+        byte[] bytes = bytes(body);
+        return send("upload " + target.key(), () -> {
+            pieces(id).put(number, bytes);
+            return new Piece(number, "tag" + number, body.crc32());
+        });
     }
 
     @Override
-    public synchronized CompletableFuture<byte[]> read(String key) {
-        Entry found = objects.get(key);
-        return CompletableFuture.completedFuture(found == null ? null : found.bytes());
+    public CompletableFuture<Stored> complete(Target target, String id, List<Piece> pieces, long size, String crc32) {
+        return send("complete " + target.key(), () -> {
+            TreeMap<Integer, byte[]> sent = pieces(id);
+            ByteArrayOutputStream all = new ByteArrayOutputStream();
+            pieces.forEach(piece -> all.writeBytes(sent.get(piece.number())));
+            store(target, all.toByteArray());
+            bucket.uploads.remove(id);
+            bucket.pieces.remove(id);
+            return new Stored(target.key(), "etag", null, size, crc32);
+        });
+    }
+
+    @Override
+    public CompletableFuture<Stored> put(Target target, Segment body) {
+        byte[] bytes = bytes(body);
+        String crc32 = body.crc32();
+        return send("put " + target.key(), () -> {
+            store(target, bytes);
+            return new Stored(target.key(), "etag", null, bytes.length, crc32);
+        });
+    }
+
+    private void store(Target target, byte[] bytes) {
+        if (target.isNew() && bucket.objects.containsKey(target.key())) {
+            throw new IllegalStateException(new FileAlreadyExistsException(target.key()));
+        }
+        bucket.put(target.key(), bytes);
+    }
+
+    @Override
+    public CompletableFuture<Void> abort(Upload upload) {
+        return send("abort " + upload.key(), () -> {
+            bucket.uploads.remove(upload.id());
+            bucket.pieces.remove(upload.id());
+            return null;
+        });
+    }
+
+    @Override
+    public CompletableFuture<List<Upload>> uploads(String key) {
+        return send(
+                "uploads " + key,
+                () -> bucket.uploads.values().stream()
+                        .filter(upload -> upload.key().equals(key))
+                        .toList());
+    }
+
+    @Override
+    public CompletableFuture<Void> write(String key, byte[] bytes, String etag) {
+        return send("write " + key, () -> {
+            Content found = bucket.objects.get(key);
+            boolean holds = etag == null
+                    ? found == null || bucket.ignoresIfNoneMatch
+                    : bucket.ignoresIfMatch || found != null && found.etag().equals(etag);
+            if (!holds) {
+                throw new IllegalStateException("412");
+            }
+            bucket.put(key, bytes);
+            return null;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Content> read(String key) {
+        return send("read " + key, () -> network.seen(key, bucket.read(key)));
+    }
+
+    @Override
+    public CompletableFuture<Page> list(String prefix, String next) {
+        return send("list " + prefix, () -> {
+            List<Listed> found = bucket.objects.entrySet().stream()
+                    .filter(object -> object.getKey().startsWith(prefix))
+                    .filter(object -> next == null || object.getKey().compareTo(next) > 0)
+                    .limit(3)
+                    .map(object -> new Listed(object.getKey(), object.getValue().modified()))
+                    .toList();
+            return new Page(
+                    found, bucket.now, found.size() < 3 ? null : found.get(2).key());
+        });
+    }
+
+    @Override
+    public CompletableFuture<Void> delete(List<String> keys) {
+        return send("delete " + keys, () -> {
+            keys.forEach(bucket.objects::remove);
+            return null;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Void> after(Duration delay) {
+        return network.after(delay);
+    }
+
+    @Override
+    public Executor executor() {
+        return network.executor();
     }
 
     @Override
     public void close() {}
 
     /** {@return the bytes of a segment, which delivers them within the call} */
-    private static byte[] bytes(Segment body) {
+    static byte[] bytes(Segment body) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         body.subscribe(new Flow.Subscriber<>() {
             @Override

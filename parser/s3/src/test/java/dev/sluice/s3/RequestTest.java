@@ -15,16 +15,16 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
-/** What becomes of requests that the client of the SDK was given. */
+/** Requests to the client of the SDK. */
 class RequestTest {
-    private static final ObjectStore.Target TARGET =
-            new ObjectStore.Target("key", "token", true, "text/plain", Map.of());
+    private static final ObjectStore.Target TARGET = new ObjectStore.Target("key", "text/plain", Map.of(), false);
 
     private static CompletableFuture<ObjectStore.Piece> upload(Supplier<CompletableFuture<UploadPartResponse>> answer) {
         return upload(2, answer);
@@ -52,11 +52,11 @@ class RequestTest {
                 .attempts(attempts)
                 .pauseMillis(1)
                 .build()
-                .upload(TARGET, "id", 1, new Segment(0, () -> {}));
+                .upload(TARGET, "id", 1, Segment.of(new byte[0]));
     }
 
     @Test
-    void aPieceThatNobodyWantsAnyMoreIsNotSentOn() {
+    void cancelledPiece_cancelsTheRequest() {
         CompletableFuture<UploadPartResponse> sent = new CompletableFuture<>();
         CompletableFuture<ObjectStore.Piece> piece = upload(() -> sent);
         piece.cancel(true);
@@ -64,7 +64,7 @@ class RequestTest {
     }
 
     @Test
-    void aClassThatIsMissingFailsTheRequest() {
+    void missingClass_failsTheRequest() {
         CompletableFuture<ObjectStore.Piece> piece = upload(() -> {
             throw new NoClassDefFoundError("io/netty/handler/codec/http2/Http2Frame");
         });
@@ -98,5 +98,39 @@ class RequestTest {
                                 : CompletableFuture.completedFuture(answer))
                 .get(1, TimeUnit.MINUTES);
         assertEquals("tag", piece.tag());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RequestTimeTooSkewed", "XAmzContentSHA256Mismatch", "ExpiredToken"})
+    void errorThatMayPass_isRetried(String code) throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        upload(3, () -> {
+                    if (made.incrementAndGet() > 1) {
+                        return CompletableFuture.completedFuture(
+                                UploadPartResponse.builder().eTag("tag").build());
+                    }
+                    return CompletableFuture.failedFuture(S3Exception.builder()
+                            .statusCode(403)
+                            .awsErrorDetails(
+                                    AwsErrorDetails.builder().errorCode(code).build())
+                            .build());
+                })
+                .get(1, TimeUnit.MINUTES);
+        assertEquals(2, made.get());
+    }
+
+    @Test
+    void answerWithoutETag_isRetried() {
+        AtomicInteger made = new AtomicInteger();
+        CompletableFuture<ObjectStore.Piece> piece = upload(3, () -> {
+            made.incrementAndGet();
+            return CompletableFuture.completedFuture(
+                    UploadPartResponse.builder().build());
+        });
+        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
+        assertEquals(
+                "the answer of the object store lacks an ETag",
+                failure.getCause().getMessage());
+        assertEquals(3, made.get());
     }
 }

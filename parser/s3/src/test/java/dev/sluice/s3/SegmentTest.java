@@ -16,6 +16,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class SegmentTest {
@@ -23,8 +24,13 @@ class SegmentTest {
 
     private final CountingAllocator allocator = new CountingAllocator();
     private final AtomicInteger freed = new AtomicInteger();
-    private final Segment segment = new Segment(8 * MIB, freed::incrementAndGet);
+    private final Segment segment = new Segment(segment -> freed.incrementAndGet());
     private final CRC32 whole = new CRC32();
+
+    @BeforeEach
+    void lease() {
+        segment.lease(8 * MIB);
+    }
 
     private static final class Reader implements Flow.Subscriber<ByteBuffer> {
         private final List<ByteBuffer> seen = new ArrayList<>();
@@ -60,7 +66,7 @@ class SegmentTest {
     }
 
     @AfterEach
-    void nothingIsHeld() {
+    void assertNothingHeld() {
         assertEquals(List.of(), allocator.unreleased());
         assertEquals(1, freed.get());
     }
@@ -79,7 +85,7 @@ class SegmentTest {
     }
 
     @Test
-    void eachSubscriptionBeginsAtTheFirstByteAndTheLastToEndReleases() {
+    void subscription_startsAtTheFirstByte_andTheLastOneReleases() {
         String large = "x".repeat(70_000);
         add("ab", 2);
         add(large, 70_000);
@@ -105,7 +111,7 @@ class SegmentTest {
     }
 
     @Test
-    void nothingIsCopiedOfBuffersThatAreFull() {
+    void fullBuffer_isNotCopied() {
         byte[] bytes = new byte[64 << 10];
         ByteBuf data = allocator.buffer(bytes.length).writeBytes(bytes);
         segment.add(data, whole);
@@ -118,7 +124,7 @@ class SegmentTest {
     }
 
     @Test
-    void fewBytesOfLargeBuffersAreCopiedSoThatMemoryStaysBounded() {
+    void fewBytesOfLargeBuffers_areCopied() {
         for (int i = 0; i < 10_000; i++) {
             add("0123456789", 32 << 10);
         }
@@ -129,9 +135,9 @@ class SegmentTest {
         segment.release();
     }
 
-    /** As they come from a look at the first bytes of a part. */
+    /** Such buffers come from a peek at the first bytes of a part. */
     @Test
-    void ofABufferMadeOfOthersWhatTheseHoldCounts() {
+    void compositeBuffer_countsWithTheMemoryOfItsComponents() {
         ByteBuf chunk = allocator.buffer(64 << 10).writeZero(100);
         ByteBuf both = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(new byte[10]), chunk.retainedSlice());
         segment.add(both, whole);
@@ -144,7 +150,7 @@ class SegmentTest {
     }
 
     @Test
-    void itTakesNoMoreThanItsSize() {
+    void add_beyondTheCapacity_leavesTheRest() {
         ByteBuf data = allocator.buffer(9 * MIB).writeZero(9 * MIB);
         segment.add(data, whole);
         assertTrue(segment.isFull());
@@ -154,7 +160,7 @@ class SegmentTest {
     }
 
     @Test
-    void checksumsAreThoseOfTheBytes() {
+    void checksum_isThatOfTheBytes() {
         add("123456789", 9);
         assertEquals("y/Q5Jg==", segment.crc32()); // 0xCBF43926, the check value of CRC-32
         assertEquals(0xCBF43926L, whole.getValue());
@@ -162,7 +168,7 @@ class SegmentTest {
     }
 
     @Test
-    void aRequestForNothingIsAnError() {
+    void requestForNothing_isAnError() {
         add("a", 1);
         Reader reader = read();
         reader.subscription.request(0);
@@ -171,9 +177,27 @@ class SegmentTest {
     }
 
     @Test
-    void anEmptyOneCompletesAtOnce() {
+    void emptySegment_completesAtOnce() {
         Reader reader = read();
         assertTrue(reader.complete);
+        segment.release();
+    }
+
+    @Test
+    void smallSegment_copiesWithinItsCharge() {
+        Segment small = new Segment(freed -> {});
+        int content = 0;
+        for (int more : new int[] {1, 10, 1000, 5000, 3, 10_000}) {
+            small.extend(more);
+            ByteBuf data = allocator.buffer(64 << 10).writeZero(more);
+            small.add(data, whole);
+            data.release();
+            content += more;
+            assertTrue(allocator.liveBytes() <= small.charged(), allocator.liveBytes() + " of " + small.charged());
+        }
+        assertEquals(content, small.size());
+        assertTrue(small.charged() <= content * 5 / 4 + 1024, "charged " + small.charged());
+        small.release();
         segment.release();
     }
 }

@@ -86,6 +86,15 @@ public final class Weed {
         }
     }
 
+    /** {@return the address of another gateway to the same store, started by the first call} */
+    public synchronized URI secondGateway() throws IOException, InterruptedException {
+        URI address = store.secondGateway();
+        try (S3AsyncClient other = client(address)) {
+            await(() -> other.listBuckets().join());
+        }
+        return address;
+    }
+
     int port() {
         return store.port();
     }

@@ -11,12 +11,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
@@ -25,78 +27,49 @@ import java.util.function.Predicate;
  * request of a kind. Each connection carries one request, and bodies have a {@code Content-Length}.
  */
 public final class FaultProxy implements Closeable {
-    /** A fault injected into a request. */
-    public interface Fault {}
-
-    private enum Simple implements Fault {
+    /** What happens to one request. */
+    public enum Fault {
+        NONE,
+        /** The answer is cut off in its head, as by a proxy that closes the connection. */
+        CUT_IN_HEAD,
+        /** The answer is cut off before its end. */
+        CUT_IN_BODY,
+        /** The connection is reset right after the answer. */
+        CUT_AFTER,
+        /** The connection is reset after half of the body has reached the server. */
         RESET,
-        LOSE_ANSWER,
-        HANG
-    }
-
-    private record Answer(int status, String body, boolean forwarded) implements Fault {}
-
-    private record Late(CompletableFuture<?> until, boolean isDone, boolean isAbandoned) implements Fault {}
-
-    /** The connection is reset after half of the body has reached the server. */
-    public static final Fault RESET = Simple.RESET;
-
-    /** The server handles the request, but the connection is reset instead of answering. */
-    public static final Fault LOSE_ANSWER = Simple.LOSE_ANSWER;
-
-    /** No answer, and nothing sent to the server, until the client disconnects or the proxy is closed. */
-    public static final Fault HANG = Simple.HANG;
-
-    /** {@return an answer instead of the server's, which does not receive the request} */
-    public static Fault answer(int status, String body) {
-        return new Answer(status, body, false);
-    }
-
-    /** {@return an answer instead of the server's, after the server has handled the request} */
-    public static Fault answerAfter(int status, String body) {
-        return new Answer(status, body, true);
-    }
-
-    /**
-     * {@return a fault in which the server handles the request at once, but its answer is delayed; a client that has
-     * disconnected does not receive it}
-     *
-     * @param until completed when the answer may be sent
-     */
-    public static Fault lateAnswer(CompletableFuture<?> until) {
-        return new Late(until, true, false);
-    }
-
-    /**
-     * {@return a fault in which the proxy reads the whole request but forwards it later, even if the client has
-     * disconnected}
-     *
-     * @param until completed when the request may be forwarded
-     */
-    public static Fault lateRequest(CompletableFuture<?> until) {
-        return new Late(until, false, false);
-    }
-
-    /**
-     * {@return a fault that cuts off the client after the server has handled the request; the request is under way until its
-     * answer is discarded}
-     *
-     * @param until completed when the answer may be discarded
-     */
-    public static Fault abandonedAnswer(CompletableFuture<?> until) {
-        return new Late(until, true, true);
-    }
-
-    /**
-     * {@return a fault that cuts off the client after it has sent the request, which the server receives later}
-     *
-     * @param until completed when the request may go to the server
-     */
-    public static Fault abandonedRequest(CompletableFuture<?> until) {
-        return new Late(until, false, true);
+        /** The server handles the request, and the connection is reset instead of an answer. */
+        LOST_ANSWER,
+        /** No answer, and nothing is sent to the server, until the client disconnects or the proxy is closed. */
+        HANG,
+        /** The answer arrives in small pieces. */
+        SLOW,
+        /** The server handles the request, and the answer is delayed until {@link #release}. */
+        LATE_ANSWER,
+        /** The client is cut off, and the server receives the request at {@link #release}. */
+        LATE_REQUEST,
+        /** The server receives the request a second time at {@link #release}. */
+        DUPLICATE,
+        /** The values of the headers and the body of the answer are changed. */
+        DAMAGED_ANSWER,
+        /** The last byte of the body that the server receives is changed. */
+        DAMAGED_BODY,
+        NOT_FOUND,
+        CONFLICT,
+        PRECONDITION_FAILED,
+        SERVER_ERROR,
+        BUSY,
+        /** The server handles the request, and the answer is 200 with an error document. */
+        ERROR_IN_200,
+        /** The server handles the request, and the answer is 200 without the headers and the body of the server. */
+        EMPTY_200,
+        FORBIDDEN,
+        EXPIRED_TOKEN
     }
 
     private record Rule(Predicate<String> which, AtomicInteger calls, int first, int last, Fault fault) {}
+
+    private static final long SLOW_MILLIS = 5;
 
     private final ServerSocket listener;
     private final int port;
@@ -104,7 +77,7 @@ public final class FaultProxy implements Closeable {
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger done = new AtomicInteger();
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final CompletableFuture<Void> released = new CompletableFuture<>();
 
     /** Starts listening in front of the server at {@code port}. */
     public FaultProxy(int port) throws IOException {
@@ -118,6 +91,11 @@ public final class FaultProxy implements Closeable {
         return URI.create("http://127.0.0.1:" + listener.getLocalPort());
     }
 
+    /** {@return the port of the server} */
+    public int port() {
+        return port;
+    }
+
     /**
      * Injects {@code fault} into the requests that match {@code which}, from the {@code first} to the {@code last} one.
      *
@@ -128,14 +106,17 @@ public final class FaultProxy implements Closeable {
         rules.add(new Rule(which, new AtomicInteger(), first, last, fault));
     }
 
+    /** Sends everything that is late, and waits until it has arrived. */
+    public void release() throws InterruptedException {
+        released.complete(null);
+        while (!open.isEmpty()) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+    }
+
     /** {@return the number of injected faults} */
     public int faults() {
         return done.get();
-    }
-
-    /** {@return the number of requests not yet answered or forwarded} */
-    public int underWay() {
-        return open.size();
     }
 
     /** {@return the received requests, such as {@code GET /a?b}} */
@@ -177,7 +158,7 @@ public final class FaultProxy implements Closeable {
         }
     }
 
-    private Object fault(String request) {
+    private Fault fault(String request) {
         for (Rule rule : rules) {
             if (rule.which.test(request)) {
                 int call = rule.calls.incrementAndGet();
@@ -187,60 +168,124 @@ public final class FaultProxy implements Closeable {
                 }
             }
         }
-        return "none";
+        return Fault.NONE;
     }
 
-    private void serve(Socket client, InputStream in, String head, Object fault) throws IOException {
+    private void serve(Socket client, InputStream in, String head, Fault fault) throws IOException {
         long length = contentLength(head);
-        if (fault == HANG) {
-            closed.join();
-        } else if (fault instanceof Late late) {
-            serveLate(client, in, head, length, late);
-        } else if (fault instanceof Answer answer && !answer.forwarded) {
-            copy(in, OutputStream.nullOutputStream(), length);
-            answer(client.getOutputStream(), answer);
-        } else {
-            try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
-                OutputStream out = server.getOutputStream();
-                out.write(closing(head));
-                copy(in, out, fault == RESET ? length / 2 : length);
-                if (fault != RESET) {
-                    boolean passes = fault.equals("none");
-                    server.getInputStream()
-                            .transferTo(passes ? client.getOutputStream() : OutputStream.nullOutputStream());
+        OutputStream out = client.getOutputStream();
+        switch (fault) {
+            case NONE -> {
+                try (Socket server = connect()) {
+                    server.getOutputStream().write(closing(head));
+                    copy(in, server.getOutputStream(), length);
+                    server.getInputStream().transferTo(out);
                 }
             }
-            if (fault instanceof Answer answer) {
-                answer(client.getOutputStream(), answer);
-            } else if (fault == RESET || fault == LOSE_ANSWER) {
+            case HANG -> released.join();
+            case RESET -> {
+                try (Socket server = connect()) {
+                    server.getOutputStream().write(closing(head));
+                    copy(in, server.getOutputStream(), length / 2);
+                }
                 client.setSoLinger(true, 0);
+            }
+            case NOT_FOUND -> refuse(in, length, out, "404 Not Found", "NoSuchKey");
+            case CONFLICT -> refuse(in, length, out, "409 Conflict", "ConditionalRequestConflict");
+            case PRECONDITION_FAILED -> refuse(in, length, out, "412 Precondition Failed", "PreconditionFailed");
+            case SERVER_ERROR -> refuse(in, length, out, "500 Internal Server Error", "InternalError");
+            case BUSY -> refuse(in, length, out, "503 Service Unavailable", "SlowDown");
+            case EXPIRED_TOKEN -> refuse(in, length, out, "403 Forbidden", "ExpiredToken");
+            case FORBIDDEN -> refuse(in, length, out, "403 Forbidden", "AccessDenied");
+            default -> {
+                ByteArrayOutputStream request = new ByteArrayOutputStream();
+                request.write(closing(head));
+                copy(in, request, length);
+                serveWhole(client, request.toByteArray(), length, fault);
             }
         }
     }
 
-    /** Sends the whole request to the server and reads the whole answer, even if the client disconnects meanwhile. */
-    private void serveLate(Socket client, InputStream in, String head, long length, Late late) throws IOException {
-        ByteArrayOutputStream request = new ByteArrayOutputStream();
-        request.write(closing(head));
-        copy(in, request, length);
-        if (!late.isDone) {
-            cut(client, late);
-            CompletableFuture.anyOf(late.until, closed).join();
-        }
-        byte[] answer;
-        try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            request.writeTo(server.getOutputStream());
-            answer = server.getInputStream().readAllBytes();
-        }
-        cut(client, late);
-        CompletableFuture.anyOf(late.until, closed).join();
-        client.getOutputStream().write(answer);
-    }
-
-    private static void cut(Socket client, Late late) throws IOException {
-        if (late.isAbandoned && !client.isClosed()) {
+    private void serveWhole(Socket client, byte[] request, long length, Fault fault) throws IOException {
+        OutputStream out = client.getOutputStream();
+        if (fault == Fault.DAMAGED_BODY && length > 0) {
+            request[request.length - 1] ^= 1;
+        } else if (fault == Fault.LATE_REQUEST) {
             client.setSoLinger(true, 0);
             client.close();
+            released.join();
+            forward(request);
+            return;
+        }
+        byte[] answer = forward(request);
+        int headLength = new String(answer, StandardCharsets.ISO_8859_1).indexOf("\r\n\r\n") + 4;
+        switch (fault) {
+            case CUT_IN_HEAD -> out.write(answer, 0, headLength / 2);
+            case CUT_IN_BODY ->
+                out.write(answer, 0, answer.length > headLength ? (headLength + answer.length) / 2 : headLength - 2);
+            case CUT_AFTER -> {
+                out.write(answer);
+                out.flush();
+                client.setSoLinger(true, 0);
+            }
+            case LOST_ANSWER -> client.setSoLinger(true, 0);
+            case SLOW -> {
+                for (int i = 0; i < answer.length; i += 50) {
+                    out.write(answer, i, Math.min(50, answer.length - i));
+                    out.flush();
+                    sleep();
+                }
+            }
+            case LATE_ANSWER -> {
+                released.join();
+                out.write(answer);
+            }
+            case DAMAGED_ANSWER -> out.write(damaged(answer, headLength));
+            case ERROR_IN_200 -> answer(out, "200 OK", error("InternalError"));
+            case EMPTY_200 -> answer(out, "200 OK", "");
+            default -> out.write(answer);
+        }
+        if (fault == Fault.DUPLICATE) {
+            out.flush();
+            client.shutdownOutput();
+            released.join();
+            forward(request);
+        }
+    }
+
+    private static void sleep() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(SLOW_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** {@return the answer with other digits in its headers and its body; the framing is intact} */
+    private static byte[] damaged(byte[] answer, int headLength) {
+        StringBuilder changed = new StringBuilder();
+        String text = new String(answer, StandardCharsets.ISO_8859_1);
+        for (String line : text.substring(0, headLength - 2).split("\r\n")) {
+            boolean isFraming =
+                    line.startsWith("HTTP") || line.matches("(?i)(content-length|transfer-encoding|connection):.*");
+            changed.append(isFraming ? line : line.replace('a', 'b').replace('1', '2'))
+                    .append("\r\n");
+        }
+        String body = text.substring(headLength);
+        boolean isChunked =
+                text.substring(0, headLength).toLowerCase(Locale.ROOT).contains("chunked");
+        changed.append("\r\n").append(isChunked ? body : body.replace('a', 'b').replace('1', '2'));
+        return changed.toString().getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private Socket connect() throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private byte[] forward(byte[] request) throws IOException {
+        try (Socket server = connect()) {
+            server.getOutputStream().write(request);
+            return server.getInputStream().readAllBytes();
         }
     }
 
@@ -250,12 +295,20 @@ public final class FaultProxy implements Closeable {
                 .getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    private static void answer(OutputStream out, Answer answer) throws IOException {
-        byte[] body = answer.body.getBytes(StandardCharsets.UTF_8);
-        out.write(("HTTP/1.1 " + answer.status + " Fault\r\nContent-Type: application/xml\r\nContent-Length: "
-                        + body.length + "\r\nConnection: close\r\n\r\n")
+    private static String error(String code) {
+        return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>m</Message></Error>";
+    }
+
+    private static void refuse(InputStream in, long length, OutputStream out, String status, String code)
+            throws IOException {
+        copy(in, OutputStream.nullOutputStream(), length);
+        answer(out, status, error(code));
+    }
+
+    private static void answer(OutputStream out, String status, String body) throws IOException {
+        out.write(("HTTP/1.1 " + status + "\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
+                        + "\r\nConnection: close\r\n\r\n" + body)
                 .getBytes(StandardCharsets.ISO_8859_1));
-        out.write(body);
         out.flush();
     }
 
@@ -269,12 +322,11 @@ public final class FaultProxy implements Closeable {
     }
 
     private static long contentLength(String head) {
-        for (String line : head.split("\r\n")) {
-            if (line.toLowerCase(Locale.ROOT).startsWith("content-length:")) {
-                return Long.parseLong(line.substring(15).strip());
-            }
-        }
-        return 0;
+        return Arrays.stream(head.split("\r\n"))
+                .filter(line -> line.toLowerCase(Locale.ROOT).startsWith("content-length:"))
+                .mapToLong(line -> Long.parseLong(line.substring(15).strip()))
+                .findFirst()
+                .orElse(0);
     }
 
     private static void copy(InputStream in, OutputStream out, long length) throws IOException {
@@ -292,7 +344,7 @@ public final class FaultProxy implements Closeable {
 
     @Override
     public void close() throws IOException {
-        closed.complete(null);
+        released.complete(null);
         listener.close();
         for (Socket client : open) {
             client.close();

@@ -46,6 +46,7 @@ public final class Seaweed implements AutoCloseable {
     private final Map<String, List<String>> commands = new LinkedHashMap<>();
     private final Map<String, Process> processes = new ConcurrentHashMap<>();
     private final int gateway;
+    private int second;
 
     /** {@return the executable of that name on the path, or the one named by an environment variable} */
     public static Optional<String> program(String variable, String name) {
@@ -119,6 +120,20 @@ public final class Seaweed implements AutoCloseable {
         for (String name : commands.keySet()) {
             start(name);
         }
+    }
+
+    /** {@return the address of a second gateway, which is started if it is not running} */
+    public URI secondGateway() throws IOException {
+        if (!processes.containsKey("s3b")) {
+            int[] ports = freePorts(2);
+            List<String> command = new ArrayList<>(commands.get("s3"));
+            command.replaceAll(option -> option.replaceAll("^-port=.*", "-port=" + ports[0])
+                    .replaceAll("^-port\\.grpc=.*", "-port.grpc=" + ports[1]));
+            commands.put("s3b", command);
+            start("s3b");
+            second = ports[0];
+        }
+        return URI.create("http://127.0.0.1:" + second);
     }
 
     private String folder(String name) throws IOException {

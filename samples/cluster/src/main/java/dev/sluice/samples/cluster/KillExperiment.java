@@ -18,11 +18,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -31,11 +35,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Collectors;
-import software.amazon.awssdk.core.ResponseBytes;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
-import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /** An experiment that sends forms to a cluster, kills nodes meanwhile, and then checks the objects in the store. */
 final class KillExperiment {
@@ -46,7 +47,8 @@ final class KillExperiment {
      * The good results. An answer can be lost after the form is complete, so a complete form without an answer is one
      * of them.
      */
-    private static final List<String> GOOD = List.of("answered, whole", "not answered, absent", "not answered, whole");
+    private static final List<String> GOOD = List.of(
+            "answered, whole", "not answered, absent", "not answered, whole", "refused, absent", "refused, whole");
 
     private static final int MIB = 1 << 20;
     private static final int AT_A_TIME = 8;
@@ -59,7 +61,7 @@ final class KillExperiment {
      *
      * @param verdicts the number of forms with each verdict, such as {@code answered, whole}
      * @param uploads unfinished uploads in the store
-     * @param notes objects in the store that belong to no form
+     * @param strays files in the store that belong to no form
      * @param kills killed nodes
      * @param bytes the size of all bodies
      * @param time until the last answer
@@ -67,24 +69,27 @@ final class KillExperiment {
     record Result(
             Map<String, Integer> verdicts,
             int uploads,
-            int notes,
+            int strays,
             int kills,
             S3Sinks.Swept swept,
             long bytes,
             Duration time) {
         boolean isGood() {
-            return uploads == 0 && notes == 0 && GOOD.containsAll(verdicts.keySet());
+            return uploads == 0 && strays == 0 && GOOD.containsAll(verdicts.keySet());
         }
     }
 
     /** A file of a form: its unique name and its SHA-256. */
     private record Sent(String name, String sha256) {}
 
-    /** A form: its files, the status of its answer or {@code no answer}, and the keys in the answer. */
+    /**
+     * A form: its files, the status of its answer or {@code no answer}, and the keys in the answer. A status other than 200 comes from a
+     * node that could not store the form, or from the proxy if it found no node.
+     */
     private record Form(List<Sent> files, String outcome, List<String> keys) {}
 
-    /** An object: its key, the file name in its metadata, and its SHA-256. */
-    private record Found(String key, String name, String sha256) {}
+    /** A file that the record of a form lists: its key, and the SHA-256 of its object. */
+    private record Found(String key, String sha256) {}
 
     /** Identifies the objects of this run, because the store may contain objects of earlier runs. */
     private final String run = UUID.randomUUID().toString();
@@ -95,6 +100,7 @@ final class KillExperiment {
     private final PrintWriter out;
     private final long seed;
     private final AtomicInteger done = new AtomicInteger();
+    private final AtomicInteger running = new AtomicInteger();
     private final AtomicLong sentBytes = new AtomicLong();
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -160,6 +166,7 @@ final class KillExperiment {
                 .build();
         List<String> keys = new ArrayList<>();
         String outcome;
+        running.incrementAndGet();
         try {
             HttpResponse<byte[]> answer = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
             outcome = String.valueOf(answer.statusCode());
@@ -171,6 +178,7 @@ final class KillExperiment {
         } catch (IOException e) {
             outcome = "no answer";
         }
+        running.decrementAndGet();
         done.incrementAndGet();
         return new Form(files, outcome, keys);
     }
@@ -183,8 +191,8 @@ final class KillExperiment {
     }
 
     /**
-     * Kills nodes at random times while forms are sent, and a volume server half-way. {@return the number of killed
-     * nodes}
+     * Kills nodes at random times, only while forms are being sent, and a volume server half-way. {@return the number of
+     * killed nodes}
      */
     private int killAll() throws IOException, InterruptedException {
         Random random = new Random(seed);
@@ -198,6 +206,9 @@ final class KillExperiment {
                 TimeUnit.MILLISECONDS.sleep(20);
             }
             TimeUnit.MILLISECONDS.sleep(random.nextInt(200));
+            while (running.get() < AT_A_TIME / 2 && done.get() < forms - AT_A_TIME) {
+                TimeUnit.MILLISECONDS.sleep(1);
+            }
             if (i == moments.size() / 2) {
                 kill("volume", random);
             }
@@ -225,22 +236,27 @@ final class KillExperiment {
         try (S3AsyncClient client = Cluster.client(address);
                 ObjectStore store =
                         S3ObjectStore.builder(Cluster.BUCKET).client(client).build()) {
-            // No upload is running, so every unfinished one is left over.
+            // No upload is running, so every unfinished form is left over.
             S3Sinks.Swept swept = S3Sinks.builder(store, MemoryBudget.unlimited())
                     .prefix(PREFIX)
-                    .maxAge(Duration.ZERO)
+                    .maxAge(Duration.ofNanos(1))
                     .build()
                     .sweep()
                     .join();
-            List<String> keys = new ArrayList<>();
+            Set<String> keys = new TreeSet<>();
             client.listObjectsV2Paginator(
                             request -> request.bucket(Cluster.BUCKET).prefix(PREFIX))
                     .contents()
                     .subscribe(object -> keys.add(object.key()))
                     .join();
-            Map<String, List<Found>> found =
-                    keys.stream().map(key -> read(client, key)).collect(Collectors.groupingBy(Found::name));
-            int notes = found.getOrDefault("", List.of()).size();
+            Map<String, Found> found = new HashMap<>();
+            for (String key : keys) {
+                if (key.endsWith("/form.json")) {
+                    found.putAll(files(client, key));
+                }
+            }
+            found.values().forEach(file -> keys.remove(file.key()));
+            keys.removeIf(key -> key.endsWith("/form.json") || key.startsWith(PREFIX + ".open/"));
             int uploads = client.listMultipartUploads(request -> request.bucket(Cluster.BUCKET))
                     .join()
                     .uploads()
@@ -253,33 +269,47 @@ final class KillExperiment {
                     out.println("form " + i + ": " + sent.get(i).outcome() + ", " + verdict);
                 }
             }
-            return new Result(verdicts, uploads, notes, killed, swept, sentBytes.get(), time);
+            return new Result(verdicts, uploads, keys.size(), killed, swept, sentBytes.get(), time);
         }
     }
 
-    private static String verdict(Form form, Map<String, List<Found>> found) {
-        int there = 0;
-        int whole = 0;
-        for (Sent file : form.files()) {
-            List<Found> objects = found.getOrDefault(file.name(), List.of());
-            there += objects.size();
-            whole += objects.stream()
-                            .anyMatch(object -> object.sha256().equals(file.sha256())
-                                    && (form.keys().isEmpty() || form.keys().contains(object.key())))
-                    ? 1
-                    : 0;
-        }
-        int all = form.files().size();
-        return (form.outcome().equals("200") ? "answered, " : "not answered, ")
-                + (there == 0 ? "absent" : there == all && whole == all ? "whole" : "in part");
+    private static String verdict(Form form, Map<String, Found> found) {
+        long there = form.files().stream()
+                .filter(file -> found.containsKey(file.name()))
+                .count();
+        boolean whole = form.files().stream().allMatch(file -> {
+            Found object = found.get(file.name());
+            return object != null
+                    && object.sha256().equals(file.sha256())
+                    && (form.keys().isEmpty() || form.keys().contains(object.key()));
+        });
+        String outcome = form.outcome().equals("200")
+                ? "answered, "
+                : form.outcome().equals("no answer") ? "not answered, " : "refused, ";
+        return outcome + (there == 0 ? "absent" : whole ? "whole" : "in part");
     }
 
-    private static Found read(S3AsyncClient client, String key) {
-        ResponseBytes<GetObjectResponse> object = client.getObject(
-                        request -> request.bucket(Cluster.BUCKET).key(key), AsyncResponseTransformer.toBytes())
-                .join();
-        String name = object.response().metadata().getOrDefault("filename", "");
-        return new Found(key, name, sha256(object.asByteArrayUnsafe()));
+    /** {@return the files of a form by their names, read by the documented rule; none if the form does not exist} */
+    private static Map<String, Found> files(S3AsyncClient client, String key) throws IOException {
+        byte[] json = read(client, key);
+        JsonNode record = new ObjectMapper().readTree(json);
+        String sum = record.path("sha256").asText();
+        int end = json.length - ",\"sha256\":\"\"}".length() - sum.length();
+        boolean isIntact = end > 0 && sha256(Arrays.copyOf(json, end)).equals(sum);
+        Map<String, Found> files = new HashMap<>();
+        if (isIntact && record.path("state").asText().equals("committed")) {
+            for (JsonNode file : record.get("files")) {
+                String object = file.get("key").asText();
+                files.put(file.get("filename").asText(), new Found(object, sha256(read(client, object))));
+            }
+        }
+        return files;
+    }
+
+    private static byte[] read(S3AsyncClient client, String key) {
+        return client.getObject(request -> request.bucket(Cluster.BUCKET).key(key), AsyncResponseTransformer.toBytes())
+                .join()
+                .asByteArrayUnsafe();
     }
 
     private static String sha256(byte[] bytes) {

@@ -65,8 +65,12 @@ public final class Main {
                 forms, result.bytes() >> 20, result.time().toMillis() / 1e3, result.kills());
         out.println("forms: " + result.verdicts());
         out.printf(
-                "swept: %d uploads, %d objects; left: %d uploads, %d notes%n",
-                result.swept().uploads().size(), result.swept().objects().size(), result.uploads(), result.notes());
+                "swept: %d forms, %d uploads, %d files; left: %d uploads, %d files without a form%n",
+                result.swept().forms(),
+                result.swept().uploads(),
+                result.swept().objects(),
+                result.uploads(),
+                result.strays());
         return result.isGood() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 }

@@ -133,8 +133,9 @@ class ObjectStoreTest {
     void answeredForm_isStoredUnchanged(String api) throws Exception {
         try (RawHttp client = connect()) {
             assertEquals("title", client.send(request(api)).answer().body());
-            bench.assertStored(begun.remove(), FILES);
-            bench.assertNothingLeft();
+            S3Form stored = begun.remove();
+            bench.assertStored(stored, FILES);
+            bench.assertNothingLeftBut(stored);
             FormSummary summary = ended.poll(2, TimeUnit.MINUTES);
             assertEquals(FormSummary.Outcome.COMPLETED, summary.outcome());
             assertEquals(FILES.size(), summary.files());
@@ -168,8 +169,7 @@ class ObjectStoreTest {
         assertNotEquals(
                 FormSummary.Outcome.COMPLETED, ended.poll(2, TimeUnit.MINUTES).outcome());
         assertEquals(List.of(), begun.remove().objects());
-        bench.assertNothingLeft();
-        assertEquals(List.of(), bench.keys());
+        bench.assertNothingLeftBut();
         assertTrue(bench.count(".*partNumber.*") > 0);
     }
 }

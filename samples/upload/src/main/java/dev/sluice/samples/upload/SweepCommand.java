@@ -6,22 +6,21 @@ import dev.sluice.s3.S3Sinks;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /** The command {@code sweep}, which removes the leftovers of killed servers from a bucket. */
 @Command(
         name = "sweep",
         description =
-                "Removes the leftovers of killed servers from a bucket: unfinished uploads, and objects of incomplete forms.",
+                "Removes the leftovers of killed servers from a bucket: abandoned forms with their files and unfinished uploads.",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -40,7 +39,7 @@ final class SweepCommand implements Callable<Integer> {
     @Option(
             names = "--age",
             paramLabel = "DURATION",
-            description = "Minimum time without progress before an upload or form is removed, such as PT24H.",
+            description = "Minimum time without progress before a form is removed, more than 0, such as PT24H.",
             defaultValue = "PT24H")
     private Duration age = Duration.ofDays(1);
 
@@ -57,30 +56,17 @@ final class SweepCommand implements Callable<Integer> {
                     .sweep()
                     .join();
             PrintWriter out = spec.commandLine().getOut();
-            swept.uploads().forEach(upload -> out.println("ended " + upload.key()));
-            swept.objects().forEach(key -> out.println("removed " + key));
-            out.println("uploads ended: " + swept.uploads().size() + ", objects removed: "
-                    + swept.objects().size());
+            out.println("forms ended: " + swept.forms() + ", uploads aborted: " + swept.uploads() + ", files deleted: "
+                    + swept.objects());
             out.flush();
-        } catch (CompletionException | SdkException e) { // from the store, or from the client's settings
-            spec.commandLine().getErr().println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + reason(e));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--age: " + e.getMessage());
+        } catch (CompletionException | SdkException e) { // from the store, or from the settings of its client
+            spec.commandLine()
+                    .getErr()
+                    .println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + StoreAddress.reason(e));
             return ExitCode.USAGE;
         }
         return ExitCode.OK;
-    }
-
-    private static String reason(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        String message = Objects.toString(cause.getMessage(), cause.toString());
-        if (message.contains("Unable to load credentials")) { // followed by a line for each place that was searched
-            return "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-        } else if (message.contains("NoSuchBucket")) {
-            return "the bucket does not exist";
-        } else if (message.matches(".*\\b40[13]\\b.*")) {
-            return message + " (are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right?)";
-        }
-        return message.lines().findFirst().orElse(message)
-                + (cause.getCause() instanceof SdkClientException ? " (is it running?)" : "");
     }
 }

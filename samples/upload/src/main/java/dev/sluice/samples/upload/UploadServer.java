@@ -31,10 +31,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.core.exception.SdkException;
 
 /**
  * An upload server with the paths {@code GET /}, {@code POST /upload}, {@code POST /inspect} and {@code GET /metrics}.
@@ -84,6 +87,9 @@ public final class UploadServer implements AutoCloseable {
         this.objects = objectStore == null
                 ? null
                 : S3Sinks.builder(objectStore, memory).prefix(PREFIX).build();
+        if (objectStore != null && objects != null) {
+            probe(objectStore, objects, config);
+        }
         this.loops = new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), transport.handlers());
         FormOptions options = options();
         this.handlers = handlers(options);
@@ -100,7 +106,7 @@ public final class UploadServer implements AutoCloseable {
     /**
      * Starts a server and returns when it accepts connections.
      *
-     * @throws IOException if the directory cannot be used or the address is in use
+     * @throws IOException if the directory or the bucket cannot be used, or the address is in use
      */
     public static UploadServer start(ServerConfig config) throws IOException {
         return start(config, Transport.NIO);
@@ -117,6 +123,20 @@ public final class UploadServer implements AutoCloseable {
                 .region("us-east-1")
                 .pathStyle(true)
                 .build();
+    }
+
+    private void probe(ObjectStore store, S3Sinks sinks, ServerConfig configured) throws IOException {
+        try {
+            sinks.probe().join();
+        } catch (CompletionException | SdkException e) {
+            store.close();
+            spool.close();
+            ServerConfig.Bucket bucket = Objects.requireNonNull(configured.bucket());
+            throw new IOException(
+                    "cannot use the bucket " + bucket.name() + " at " + bucket.endpoint() + ": "
+                            + StoreAddress.reason(e),
+                    e);
+        }
     }
 
     private FormOptions options() {

@@ -17,10 +17,12 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.S3Object;
@@ -46,7 +48,7 @@ class BucketTest {
                     TestForm.CONTENT_TYPE,
                     new TestForm().file("f", "large.bin", large).open());
             assertEquals(400, refused.status());
-            assertEquals(List.of(), keys(client));
+            Weed.await(() -> assertEquals(0, files(client)));
             Answer answer = JavaHttpClient.post(
                     server.uri().resolve("/upload"),
                     TestForm.CONTENT_TYPE,
@@ -78,7 +80,10 @@ class BucketTest {
                 assertArrayEquals(sent[i], object.asByteArray());
                 assertEquals(object.response().eTag(), part.get("etag").asText());
             }
-            assertEquals(2, keys(client).size());
+            String form = answer.json().at("/parts/1/storedAs").asText().replaceAll("/[0-9]+$", "");
+            Weed.await(() -> assertEquals(
+                    List.of(form + "/1", form + "/2", form + "/form.json"),
+                    keys(client).stream().filter(key -> key.startsWith(form)).toList()));
         }
     }
 
@@ -94,7 +99,7 @@ class BucketTest {
                         .body());
         ServerConfig config = ServerConfig.of(root).withBucket(new ServerConfig.Bucket(weed.address(), Weed.BUCKET));
         try (S3AsyncClient client = Weed.client(weed.address())) {
-            List<String> before = keys(client);
+            long before = files(client);
             RawHttp http;
             try (UploadServer server = UploadServer.start(config)) {
                 http = new RawHttp(server.port());
@@ -103,7 +108,7 @@ class BucketTest {
             }
             http.close();
             Weed.await(() -> assertEquals(0, unfinished(client)));
-            Weed.await(() -> assertEquals(before, keys(client)));
+            Weed.await(() -> assertEquals(before, files(client)));
         }
     }
 
@@ -112,6 +117,13 @@ class BucketTest {
                 .join()
                 .uploads()
                 .size();
+    }
+
+    /** {@return the number of objects other than tombstones and intents} */
+    private static long files(S3AsyncClient client) {
+        return keys(client).stream()
+                .filter(key -> key.matches("uploads/[0-9a-f]{32}/[0-9]+"))
+                .count();
     }
 
     private static List<String> keys(S3AsyncClient client) {
@@ -129,12 +141,19 @@ class BucketTest {
         Weed weed = Weed.running();
         System.setProperty("aws.accessKeyId", "tests");
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        String id = "0123456789abcdef".repeat(2);
         try (S3AsyncClient client = Weed.client(weed.address())) {
-            client.createMultipartUpload(request -> request.bucket(Weed.BUCKET).key("uploads/left"))
+            client.putObject(
+                            request -> request.bucket(Weed.BUCKET).key("uploads/.open/" + id + "/1"),
+                            AsyncRequestBody.fromString(id))
                     .join();
-            assertEquals("uploads ended: 0, objects removed: 0\n", sweep(weed, "PT1H"));
-            assertEquals("ended uploads/left\nuploads ended: 1, objects removed: 0\n", sweep(weed, "PT0S"));
-            assertEquals("uploads ended: 0, objects removed: 0\n", sweep(weed, "PT0S"));
+            client.createMultipartUpload(request -> request.bucket(Weed.BUCKET).key("uploads/" + id + "/1"))
+                    .join();
+            assertEquals("forms ended: 0, uploads aborted: 0, files deleted: 0\n", sweep(weed, "PT1H"));
+            TimeUnit.SECONDS.sleep(2); // times of the store are whole seconds
+            String swept = sweep(weed, "PT1S");
+            assertTrue(swept.matches("forms ended: \\d+, uploads aborted: 1, files deleted: 0\n"), swept);
+            assertEquals(0, unfinished(client));
         }
     }
 
@@ -169,6 +188,19 @@ class BucketTest {
         String start = "cannot sweep the bucket " + bucket + " at " + store + ": ";
         assertTrue(err.toString().startsWith(start), err.toString());
         assertTrue(err.toString().substring(start.length()).matches(why + "\n"), err.toString());
+    }
+
+    @Test
+    void serve_unusableStore_endsAtStartWithOneLine() throws Exception {
+        System.setProperty("aws.accessKeyId", "tests");
+        System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        StringWriter err = new StringWriter();
+        String store = Weed.running().address().toString();
+        int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err))
+                .execute("serve", "--port=0", "--dir=" + root, "--s3=" + store, "--bucket=no-such-bucket");
+        assertEquals(2, code);
+        assertEquals(
+                "cannot use the bucket no-such-bucket at " + store + ": the bucket does not exist\n", err.toString());
     }
 
     @Test

@@ -116,8 +116,9 @@ final class Guide {
 
         S3Form objects = sinks.newForm(); // one per form
         try (MultipartForm form = forms.read(in, head, objects.options(forms.options()))) {
+            LOG.info("{} is stored as form {}", form.text("title"), objects.id());
             for (S3Form.StoredPart file : objects.objects()) { // with key, ETag, size and checksum
-                LOG.info("{}: {}", form.text("title"), file.stored());
+                LOG.info("{}", file.stored());
             }
         }
         // @end

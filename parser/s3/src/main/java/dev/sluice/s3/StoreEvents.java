@@ -4,9 +4,9 @@ import dev.sluice.form.StoreMetrics;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** Who is told what becomes of requests; what it throws changes nothing for them. */
-record Told(StoreMetrics metrics) {
-    void that(Consumer<StoreMetrics> event) {
+/** Reports events to the metrics. An exception of the metrics goes to the uncaught-exception handler. */
+record StoreEvents(StoreMetrics metrics) {
+    void report(Consumer<StoreMetrics> event) {
         try {
             event.accept(metrics);
         } catch (Throwable e) {
@@ -15,11 +15,11 @@ record Told(StoreMetrics metrics) {
         }
     }
 
-    /** {@return {@code request}, during which these bytes are on their way} */
+    /** {@return {@code request}, whose body is counted as being sent until it ends} */
     <T> CompletableFuture<T> sending(Segment body, CompletableFuture<T> request) {
         long bytes = body.size();
-        that(told -> told.sending(1, bytes));
-        request.whenComplete((answer, failure) -> that(told -> told.sending(-1, -bytes)));
+        report(to -> to.sending(1, bytes));
+        request.whenComplete((answer, failure) -> report(to -> to.sending(-1, -bytes)));
         return request;
     }
 }

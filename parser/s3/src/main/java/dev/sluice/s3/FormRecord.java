@@ -1,0 +1,156 @@
+package dev.sluice.s3;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.protocols.jsoncore.JsonNode;
+
+/**
+ * The content of {@code form.json}: the commit record of a form, or the tombstone that ended it.
+ *
+ * <pre>{@code
+ * {"form":"<id>","state":"committed","writer":"<nonce>","files":[{"field":"f","filename":"a.txt","key":"...","size":3,
+ *  "type":"text/plain","crc32":"...","etag":"...","version":null}],"sha256":"<of all bytes before this member's comma>"}
+ * }</pre>
+ *
+ * A tombstone has the state {@code ended} and no files. The checksum makes a truncated or damaged copy recognizable.
+ *
+ * @param id of the form, 32 hexadecimal digits
+ * @param isCommitted whether the form exists
+ * @param writer a random value that identifies the writer
+ * @param files in the order of the form
+ */
+public record FormRecord(String id, boolean isCommitted, String writer, List<File> files) {
+    private static final String CHECKSUM = ",\"sha256\":\"";
+    private static final int CHECKSUM_LENGTH = CHECKSUM.length() + 64 + 2;
+    private static final int FIRST_PRINTABLE = ' ';
+
+    /**
+     * A file of a committed form.
+     *
+     * @param field the name of the part
+     * @param filename chosen by the client
+     * @param contentType the media type of the object
+     * @param stored the object
+     */
+    public record File(String field, String filename, String contentType, ObjectStore.Stored stored) {}
+
+    /** Copies the list. */
+    public FormRecord {
+        files = List.copyOf(files);
+    }
+
+    static FormRecord tombstone(String id, String writer) {
+        return new FormRecord(id, false, writer, List.of());
+    }
+
+    /** {@return the record as JSON, in UTF-8} */
+    byte[] bytes() {
+        StringBuilder json = new StringBuilder("{");
+        member(json, "form", id).append(',');
+        member(json, "state", isCommitted ? "committed" : "ended").append(',');
+        member(json, "writer", writer).append(",\"files\":[");
+        for (int i = 0; i < files.size(); i++) {
+            File file = files.get(i);
+            json.append(i == 0 ? "{" : ",{");
+            member(json, "field", file.field).append(',');
+            member(json, "filename", file.filename).append(',');
+            member(json, "key", file.stored.key())
+                    .append(",\"size\":")
+                    .append(file.stored.size())
+                    .append(',');
+            member(json, "type", file.contentType).append(',');
+            member(json, "crc32", file.stored.crc32()).append(',');
+            member(json, "etag", file.stored.etag()).append(',');
+            member(json, "version", file.stored.version()).append('}');
+        }
+        String text = json.append(']').toString();
+        return (text + CHECKSUM + sha256(text.getBytes(StandardCharsets.UTF_8)) + "\"}")
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static StringBuilder member(StringBuilder json, String name, @Nullable String value) {
+        json.append('"').append(name).append("\":");
+        if (value == null) {
+            return json.append("null");
+        }
+        json.append('"');
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c == '"' || c == '\\') {
+                json.append('\\').append(c);
+            } else if (c < FIRST_PRINTABLE || Character.isSurrogate(c)) { // an unpaired surrogate has no UTF-8
+                json.append(String.format("\\u%04x", (int) c));
+            } else {
+                json.append(c);
+            }
+        }
+        return json.append('"');
+    }
+
+    private static String sha256(byte[] bytes) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e); // every JDK has it
+        }
+    }
+
+    /**
+     * {@return the record of the form {@code id}, or null if the bytes are not a complete record of it}
+     *
+     * @param json the content of {@code form.json}
+     */
+    public static @Nullable FormRecord parse(String id, byte[] json) {
+        String text = new String(json, StandardCharsets.UTF_8);
+        int end = text.length() - CHECKSUM_LENGTH;
+        if (end < 0) {
+            return null;
+        }
+        String before = text.substring(0, end);
+        String checksum = CHECKSUM + sha256(before.getBytes(StandardCharsets.UTF_8)) + "\"}";
+        if (!text.endsWith(checksum)) {
+            return null;
+        }
+        try {
+            return parsed(id, JsonNode.parser().parse(text).asObject());
+        } catch (RuntimeException e) {
+            return null; // from a later version of this class
+        }
+    }
+
+    private static @Nullable FormRecord parsed(String id, Map<String, JsonNode> members) {
+        String state = text(members, "state");
+        boolean known = state.equals("committed") || state.equals("ended");
+        if (!known || !text(members, "form").equals(id)) {
+            return null;
+        }
+        List<File> files = new ArrayList<>();
+        for (JsonNode file : Objects.requireNonNull(members.get("files")).asArray()) {
+            Map<String, JsonNode> of = file.asObject();
+            JsonNode version = of.get("version");
+            files.add(new File(
+                    text(of, "field"),
+                    text(of, "filename"),
+                    text(of, "type"),
+                    new ObjectStore.Stored(
+                            text(of, "key"),
+                            text(of, "etag"),
+                            version == null || version.isNull() ? null : version.asString(),
+                            Long.parseLong(
+                                    Objects.requireNonNull(of.get("size")).asNumber()),
+                            text(of, "crc32"))));
+        }
+        return new FormRecord(id, state.equals("committed"), text(members, "writer"), files);
+    }
+
+    private static String text(Map<String, JsonNode> members, String name) {
+        return Objects.requireNonNull(members.get(name), name).asString();
+    }
+}
