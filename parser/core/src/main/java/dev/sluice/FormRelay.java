@@ -1,5 +1,6 @@
 package dev.sluice;
 
+import dev.sluice.legacy.LegacyFormats;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * {@snippet file="RelayForm.java" region="relay"}
  *
  * <p>Feed a chunk, then call {@link #next()} until it returns null, as fast as the other server reads. The relay holds one chunk and one
- * header section. It does no I/O and has no threads. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
+ * header section. It does no I/O and has no threads. Content in base64 or quoted-printable is not decoded: a form in which the rule keeps
+ * such content is rejected. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
  * close-delimiter is never returned: abort the outgoing message.
  */
 public final class FormRelay implements AutoCloseable {
@@ -130,6 +132,14 @@ public final class FormRelay implements AutoCloseable {
                 case PART_BEGIN -> {
                     Part part = rule.apply(decoder.head());
                     passing = part != null && part.content == null;
+                    if (passing
+                            && LegacyFormats.transferDecoder(decoder.head().transferEncoding(), IOException::new)
+                                    != null) {
+                        // without the header, the other server would read the encoded bytes as the content
+                        throw decoder.head()
+                                .because(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING)
+                                .build();
+                    }
                     if (part != null) {
                         return begin(part, part.equals(Part.of(decoder.head())));
                     }

@@ -103,6 +103,19 @@ class FormRelayTest {
     }
 
     @Test
+    void encodedContent_isRejectedUnlessItIsReplaced() throws IOException {
+        for (String encoding : List.of("base64", "Quoted-Printable")) {
+            String form = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Transfer-Encoding: " + encoding
+                    + "\r\n\r\nYQ==\r\n--x--\r\n";
+            MultipartException e =
+                    assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));
+            assertEquals(Reason.UNSUPPORTED_TRANSFER_ENCODING, e.reason());
+            assertEquals(List.of("a null null b"), relayed(form, 1000, NameEscaping.REJECT, head -> part("a", "b")));
+            assertEquals(List.of(), relayed(form, 1000, NameEscaping.REJECT, head -> null));
+        }
+    }
+
+    @Test
     void malformedForm_isNeverCompleted() throws IOException {
         for (int end = 0; end < FORM.length() - 2; end++) {
             String truncated = FORM.substring(0, end);
