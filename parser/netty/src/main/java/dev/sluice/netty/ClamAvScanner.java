@@ -70,10 +70,10 @@ public final class ClamAvScanner {
     }
 
     /**
-     * {@return a sink that writes to {@code target} and has the content scanned} Connects immediately.
+     * {@return a sink that writes to {@code target} and has the content scanned} Connects immediately. If the group of the bootstrap is shut
+     * down, writing throws a {@link RejectedExecutionException}.
      *
      * @param target <em>transferred</em>
-     * @throws RejectedExecutionException if the group of the bootstrap is shut down
      */
     public PartSink scan(PartSink target) {
         Objects.requireNonNull(target, "target");

@@ -41,6 +41,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -119,6 +120,19 @@ final class ClamAvScannerTest {
                 .build();
         MultipartException thrown = assertThrows(MultipartException.class, () -> upload(scanner, "harmless"));
         assertEquals(Reason.SINK_STALLED, thrown.reason());
+        assertStored();
+    }
+
+    @Test
+    @SuppressWarnings("deprecation") // as GROUP
+    void groupThatIsShutDown_failsTheForm() throws Exception {
+        EventLoopGroup group = new NioEventLoopGroup(1);
+        group.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
+        ClamAvScanner scanner = ClamAvScanner.builder(
+                        new Bootstrap().group(group).channel(NioSocketChannel.class),
+                        new InetSocketAddress("127.0.0.1", 1))
+                .build();
+        assertThrows(RejectedExecutionException.class, () -> upload(scanner, "harmless"));
         assertStored();
     }
 
