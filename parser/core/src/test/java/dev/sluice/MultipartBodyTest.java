@@ -281,6 +281,15 @@ class MultipartBodyTest {
     }
 
     @Test
+    void inputStream_closed_cannotBeRead() throws IOException {
+        InputStream in = MultipartBody.builder().field("a", "1").build().inputStream();
+        in.read();
+        in.close();
+        in.close();
+        assertThrows(IOException.class, in::read);
+    }
+
+    @Test
     void bodyWithoutParts_isTheCloseDelimiter() throws IOException {
         MultipartBody body = MultipartBody.builder().boundary("x").build();
         assertEquals("--x--\r\n", latin1(Way.OUTPUT_STREAM.write(body)));

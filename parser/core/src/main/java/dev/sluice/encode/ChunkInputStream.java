@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class ChunkInputStream extends InputStream {
     private final MultipartBody.Chunks chunks;
     private ByteBuf chunk = Unpooled.EMPTY_BUFFER;
+    private boolean closed;
 
     /** @param chunks closed with this stream */
     public ChunkInputStream(MultipartBody.Chunks chunks) {
@@ -38,6 +39,9 @@ public final class ChunkInputStream extends InputStream {
 
     /** {@return at least one byte, or null at the end} */
     private @Nullable ByteBuf readable() throws IOException {
+        if (closed) {
+            throw new IOException("the stream is closed");
+        }
         while (!chunk.isReadable()) {
             ByteBuf next = chunks.next();
             if (next == null) {
@@ -51,6 +55,7 @@ public final class ChunkInputStream extends InputStream {
 
     @Override
     public void close() throws IOException {
+        closed = true;
         chunk.release();
         chunk = Unpooled.EMPTY_BUFFER;
         chunks.close();

@@ -267,7 +267,7 @@ public final class ClamAvScanner {
                 end(MultipartException.because(Reason.PART_REFUSED)
                         .saying("malware was found in the part")
                         .httpStatus(422)
-                        .seen(verdict.substring(verdict.indexOf(' ') + 1, verdict.length() - " FOUND".length()))
+                        .seen(verdict.replaceAll("^stream: | FOUND$", ""))
                         .build());
             } else if (verdict.equals("stream: OK") && isWhole) {
                 isAccepted = true;
