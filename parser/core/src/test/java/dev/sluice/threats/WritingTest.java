@@ -166,6 +166,7 @@ class WritingTest {
     @Test
     void cve_2026_59389_relayedForm_hasSameParts() throws IOException {
         int forms = 0;
+        int encoded = 0;
         for (int seed = 0; seed < 20_000; seed++) {
             Soup.Body soup = Soup.body(seed);
             Run first;
@@ -176,10 +177,18 @@ class WritingTest {
                 continue;
             }
             if (first.failure == null && !first.parts.isEmpty()) {
+                Run second;
+                try {
+                    second = relayed(soup);
+                } catch (MultipartException e) { // only encodings, which the relay does not decode
+                    assertEquals(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING, e.reason(), soup::toString);
+                    encoded++;
+                    continue;
+                }
                 forms++;
-                assertEquals(kinds(first), kinds(relayed(soup)), soup::toString);
+                assertEquals(kinds(first), kinds(second), soup::toString);
             }
         }
-        assertTrue(forms > 1000, "forms: " + forms);
+        assertTrue(forms > 1000 && encoded < forms / 10, "forms: " + forms + ", encoded: " + encoded);
     }
 }
