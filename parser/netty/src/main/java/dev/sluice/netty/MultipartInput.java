@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A {@link MultipartBody} for a pipeline with a {@code ChunkedWriteHandler}. It is written as fast as the peer reads, over HTTP/1.1 with or
  * without TLS and over HTTP/2:
  *
- * {@snippet file="MultipartInputTest.java" region="send"}
+ * {@snippet file="dev/sluice/netty/MultipartInputTest.java" region="send"}
  *
  * <p>Like Netty's {@code ChunkedFile}, it reads the content on the event loop. Use it for memory and local files. An input is used once.
  * For another attempt, create another one.
