@@ -83,7 +83,8 @@ class LoadTest {
     /** With {@code -Dsluice.large=5120} it takes five gibibytes, and twice as much of the disk. */
     @Test
     void largeFile_needsNoMoreMemoryThanASmallOne() throws Exception {
-        long most = 4 * Segment.memory(8 * MIB) + MIB; // one is filled, two are sent, and one may still be read by the client
+        long most = 4 * Segment.memory(8 * MIB)
+                + MIB; // one is filled, two are sent, and one may still be read by the client
         for (String mebibytes : List.of("100", System.getProperty("sluice.large", "512"))) {
             long peak = upload(mebibytes);
             assertTrue(peak <= most, mebibytes + " MiB took " + peak);
