@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -480,7 +481,11 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Void> after(Duration delay) {
         CompletableFuture<Void> passed = new CompletableFuture<>();
-        executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
+        try {
+            executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            passed.completeExceptionally(new IOException("the store was closed", e));
+        }
         return passed;
     }
 

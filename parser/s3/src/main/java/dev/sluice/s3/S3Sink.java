@@ -141,8 +141,9 @@ final class S3Sink implements PartSink {
             } else {
                 form.await(this); // the buffer is larger than a segment
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             form.fail(e);
+            settle(e);
         }
     }
 

@@ -103,7 +103,7 @@ class ScheduleTest {
             private <T> void carryOut(Fault fault, Supplier<T> work, CompletableFuture<T> answer) {
                 Runnable once = () -> {
                     try {
-                        work.get();
+                        var unused = work.get();
                     } catch (RuntimeException e) {
                         // nobody receives this answer
                     }
