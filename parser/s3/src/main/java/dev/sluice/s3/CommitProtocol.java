@@ -229,13 +229,8 @@ final class CommitProtocol {
     /** Deletes a committed form. {@return whether there was one} */
     CompletableFuture<Boolean> delete(String id) {
         return store.read(recordKey(id)).thenCompose(found -> {
-            if (found == null) {
-                return CompletableFuture.completedFuture(false);
-            }
-            FormRecord record = FormRecord.parse(id, found.bytes());
-            if (record == null) {
-                return CompletableFuture.failedFuture(damaged(id));
-            } else if (!record.isCommitted()) {
+            FormRecord record = found == null ? null : FormRecord.parse(id, found.bytes());
+            if (found == null || record == null || !record.isCommitted()) {
                 return CompletableFuture.completedFuture(false);
             }
             return putIntent(id, DELETION)
@@ -312,8 +307,7 @@ final class CommitProtocol {
     }
 
     private CompletableFuture<Void> sweep(Open form, FormRecord standing, boolean isExpired, Tally tally) {
-        // Some stores list an upload after it was completed, and delete the pieces of the object when it is aborted.
-        return (standing.isCommitted() ? DONE : abortUploads(form, tally))
+        return abortUploads(form, tally)
                 .thenCompose(aborted -> standing.isCommitted() ? DONE : deleteFiles(form.id, null, tally))
                 .thenCompose(cleaned -> {
                     if (standing.isCommitted()) { // the process died before it had deleted the intents

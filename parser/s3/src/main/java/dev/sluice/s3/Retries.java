@@ -93,13 +93,7 @@ final class Retries {
                 outcome.completeExceptionally(explained(what, reason));
             } else {
                 events.report(metrics -> metrics.retried(why(cause)));
-                after.apply(Duration.ofMillis(pause)).whenComplete((passed, closed) -> {
-                    if (closed == null) {
-                        attempt(what, call, outcome, number + 1, conflict);
-                    } else {
-                        outcome.completeExceptionally(unwrap(closed));
-                    }
-                });
+                after.apply(Duration.ofMillis(pause)).thenRun(() -> attempt(what, call, outcome, number + 1, conflict));
             }
         });
     }

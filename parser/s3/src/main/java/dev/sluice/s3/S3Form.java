@@ -654,10 +654,8 @@ public final class S3Form implements PartDecider, FormAdmission {
                     .toList());
         } else {
             List<FileUpload> unfinished = files.stream()
-                    .filter(file -> file.stored == null
-                            && !(file.isChosen && file.isStoring) // the object may be complete: it stays
-                            && file.upload != null
-                            && !file.upload.isCompletedExceptionally())
+                    .filter(file ->
+                            file.stored == null && file.upload != null && !file.upload.isCompletedExceptionally())
                     .toList();
             for (FileUpload file : unfinished) {
                 sinks.events.report(StoreMetrics::aborted);

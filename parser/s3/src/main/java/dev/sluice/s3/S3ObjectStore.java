@@ -15,7 +15,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -481,11 +480,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Void> after(Duration delay) {
         CompletableFuture<Void> passed = new CompletableFuture<>();
-        try {
-            executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException e) {
-            passed.completeExceptionally(new IOException("the store was closed", e));
-        }
+        executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
         return passed;
     }
 

@@ -141,9 +141,8 @@ final class S3Sink implements PartSink {
             } else {
                 form.await(this); // the buffer is larger than a segment
             }
-        } catch (IOException | RuntimeException | Error e) {
+        } catch (IOException | RuntimeException e) {
             form.fail(e);
-            settle(e);
         }
     }
 

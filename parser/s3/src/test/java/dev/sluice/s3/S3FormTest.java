@@ -512,23 +512,6 @@ class S3FormTest {
     }
 
     @Test
-    void sweep_ofACommittedForm_abortsNoUpload() throws Exception {
-        S3Form form = stored(new File("a", 6 * MIB));
-        String key = "test/" + form.id() + "/1";
-        // The store still lists the completed upload, and the node died before it deleted the intent.
-        ObjectStore.Upload listed = new ObjectStore.Upload(key, "completed");
-        bucket.uploads.put("completed", listed);
-        bucket.objects.put(
-                "test/.open/" + form.id() + "/1", new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
-        bucket.now = bucket.now.plus(Duration.ofDays(2));
-        sinks.sweep().get(MINUTES, TimeUnit.MINUTES);
-        assertEquals(Set.of("completed"), bucket.uploads.keySet());
-        assertEquals(List.of(), intents());
-        assertStored(form.id(), new File("a", 6 * MIB));
-        bucket.uploads.clear();
-    }
-
-    @Test
     void form_thatReceivesData_isNotSwept() throws Exception {
         sinks = builder(budget).maxAge(Duration.ofMillis(400)).build();
         PipedInputStream rest = new PipedInputStream();
