@@ -237,7 +237,11 @@ public final class MultipartBody {
             return ended;
         }
 
-        /** Appends some bytes. {@return whether there may be room for more} */
+        /**
+         * Appends some bytes.
+         *
+         * @return whether there may be room for more
+         */
         private boolean fill(ByteBuf chunk) throws IOException {
             InputStream in = stream;
             if (in != null) {

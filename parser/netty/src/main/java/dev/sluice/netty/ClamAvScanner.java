@@ -132,8 +132,8 @@ public final class ClamAvScanner {
         private @Nullable Readiness waiting;
 
         private @Nullable Future<?> timer;
-        private boolean isWhole;
-        private boolean isAccepted;
+        private boolean isWhole; // the last chunk has been sent
+        private boolean isAccepted; // found clean, or accepted without a scan
         private @Nullable IOException failure;
         private boolean isStarted; // used by the caller
         private boolean isCompleted; // used by the caller
@@ -141,11 +141,10 @@ public final class ClamAvScanner {
 
         Scan() {
             loop = transport.config().group().next();
+            // A failed write must not close the channel: the reply may still have to be read.
             connection = transport
                     .clone(loop)
-                    .option(
-                            ChannelOption.AUTO_CLOSE,
-                            false) // after a failed write, the reply may still be there to read
+                    .option(ChannelOption.AUTO_CLOSE, false)
                     .handler(this)
                     .connect(address);
         }
