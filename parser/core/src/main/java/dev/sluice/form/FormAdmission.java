@@ -5,7 +5,7 @@ import java.io.IOException;
 /**
  * A callback for the first and the last act of a form, for sinks that share a resource. It decides whether and when the
  * form may begin, for instance when the memory for its sinks is available, and commits the form after all sinks were
- * published. A form that waits longer than {@link FormOptions#maxSinkWait()} is rejected with 503.
+ * published. A form that waits longer than {@link FormOptions#maxSinkWait()} to begin is rejected with 503.
  */
 @FunctionalInterface
 public interface FormAdmission {
@@ -22,11 +22,23 @@ public interface FormAdmission {
      * every sink was {@linkplain PartSink#publish() published}. Nothing that may fail the form follows. If the readiness
      * fails, all sinks are {@linkplain PartSink#retract() retracted} and the form fails.
      *
+     * <p>While the readiness is pending, nothing else ends the form, because only the admission can find out whether it is
+     * committed. So the readiness must not stay pending forever.
+     *
      * @throws IOException to fail the form with this exception
      */
     default Readiness commit() throws IOException {
         return Readiness.READY;
     }
+
+    /**
+     * Asks to give up a pending {@link #commit}: the form was aborted, or has waited longer than {@link
+     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission fails its readiness. Otherwise the
+     * outcome of the commit decides, and the form may still complete. Called at most once, on any thread.
+     *
+     * @param reason why the form was aborted
+     */
+    default void cancelCommit(Throwable reason) {}
 
     /**
      * Called after the form has ended, successfully or not, and its sinks are closed. Called exactly once for each call

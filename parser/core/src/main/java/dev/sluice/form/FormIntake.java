@@ -77,6 +77,7 @@ public final class FormIntake {
     private boolean turnIsOver;
     private boolean admitted;
     private @Nullable Readiness committing;
+    private boolean commitCancelled;
 
     private FormIntake(FormSource source, FormOptions options, ChunkPool pool) {
         this.source = source;
@@ -239,8 +240,8 @@ public final class FormIntake {
     }
 
     /**
-     * Ends the form, unless it has ended. Everything it held is released on return or, if another thread is decoding, as soon as
-     * that thread notices.
+     * Ends the form, unless it has ended. Everything it held is released on return. It is released later if another thread is
+     * decoding, or if the form is being committed: then the commit decides, and the form may still complete.
      *
      * @param reason the failure of {@link #completion()}, for example that the connection broke
      */
@@ -366,7 +367,7 @@ public final class FormIntake {
         try {
             advance();
         } catch (Throwable e) {
-            end(e, false);
+            end(e, commitCancelled);
         }
         if (assembler != null) {
             assembler.memory.releaseAhead(); // a form that waits holds no spare memory
@@ -379,8 +380,11 @@ public final class FormIntake {
         while (form != null && !over) {
             Ending due = ending.get();
             Readiness sink = pending;
-            if (due != null && due.due()) {
+            if (due != null && due.due() && committing == null) {
                 end(due.reason(), due.aborted());
+            } else if (due != null && due.due() && !commitCancelled) {
+                commitCancelled = true;
+                IsolatedCall.run(() -> options.admission.cancelCommit(due.reason()));
             } else if (sink != null && !sink.isReady()) {
                 return;
             } else if (sink != null) {

@@ -250,7 +250,19 @@ public final class Forms implements Closeable {
             }
         }
 
-        private static MultipartForm result(FormIntake intake) throws IOException {
+        /** {@return the form} A commit that an abort has found under way is waited for, even if this thread is interrupted. */
+        private MultipartForm result(FormIntake intake) throws IOException {
+            boolean interrupted = false;
+            while (!intake.completion.isDone()) {
+                try {
+                    tasks.take().run();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
             try {
                 return intake.completion.join();
             } catch (CompletionException e) {

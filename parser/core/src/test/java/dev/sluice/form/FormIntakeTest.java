@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -561,6 +562,89 @@ class FormIntakeTest extends SpooledTest {
                 assertEquals(List.of("publish", "publish", "commit"), calls);
             }
         }
+    }
+
+    /** An admission whose commit is decided by the test. */
+    private static final class Commit implements FormAdmission {
+        private final Readiness outcome = Readiness.pending();
+        private final List<Throwable> cancelled = new ArrayList<>();
+        private Runnable whenBegun = () -> {};
+
+        @Override
+        public Readiness admit() {
+            return Readiness.READY;
+        }
+
+        @Override
+        public Readiness commit() {
+            whenBegun.run();
+            return outcome;
+        }
+
+        @Override
+        public void cancelCommit(Throwable reason) {
+            cancelled.add(reason);
+        }
+    }
+
+    @Test
+    void commit_pending_decidesInSpiteOfAnAbortAndOfATimeLimit() throws IOException {
+        IOException unknown = new IOException("unknown");
+        for (boolean isAborted : new boolean[] {true, false}) {
+            for (boolean fails : new boolean[] {true, false}) {
+                Commit commit = new Commit();
+                PushedForm form = PushedForm.create(
+                        Upload.BOUNDARY,
+                        options(new IdleSink(), new IdleSink()).toBuilder()
+                                .admission(commit)
+                                .build());
+                byte[] body = twoParts();
+                Upload.feed(form, body, 0, body.length, 1000);
+                form.intake().finish();
+                IOException gone = new IOException("gone");
+                if (isAborted) {
+                    form.intake().abort(gone);
+                } else {
+                    form.intake().checkPace(System.nanoTime() + TimeUnit.HOURS.toNanos(1));
+                    runResumed(form);
+                }
+                assertFalse(form.intake().isOver());
+                assertEquals(1, commit.cancelled.size());
+                assertTrue(!isAborted || commit.cancelled.get(0) == gone);
+                form.intake().abort(new IOException("once more"));
+                assertEquals(1, commit.cancelled.size());
+                if (fails) {
+                    commit.outcome.fail(unknown);
+                } else {
+                    commit.outcome.ready();
+                }
+                runResumed(form);
+                assertEquals(
+                        fails, form.intake().completion().toCompletableFuture().isCompletedExceptionally());
+                if (!fails) {
+                    form.intake().completion().toCompletableFuture().join().close();
+                }
+                assertEquals(0, budget.used());
+            }
+        }
+    }
+
+    @Test
+    void commit_threadInterrupted_decides() throws Exception {
+        Commit commit = new Commit();
+        Thread reader = Thread.currentThread();
+        commit.whenBegun = () -> {
+            reader.interrupt();
+            CompletableFuture.runAsync(
+                    commit.outcome::ready, CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS));
+        };
+        FormOptions options = options(new IdleSink(), new IdleSink()).toBuilder()
+                .admission(commit)
+                .build();
+        MultipartForm form = PushedForm.read(new ByteArrayInputStream(twoParts()), Upload.BOUNDARY, options);
+        assertTrue(Thread.interrupted());
+        assertEquals(1, commit.cancelled.size());
+        form.close();
     }
 
     @Test

@@ -272,6 +272,16 @@ public final class S3Form implements PartDecider, FormAdmission {
         return ready;
     }
 
+    /** {@inheritDoc} Fails the form unless its record is being written. */
+    @Override
+    public void cancelCommit(Throwable reason) {
+        post(() -> {
+            if (!isWriting) {
+                fail(reason);
+            }
+        });
+    }
+
     @Override
     public void ended() {
         post(() -> {

@@ -305,8 +305,8 @@ public final class AsyncForm {
 
         @Override
         public void resume(Runnable work) {
-            if (jobs.getAndUpdate(now -> now == NO_MORE ? now : now + 1) == NO_MORE) {
-                work.run(); // the form has ended
+            if (jobsLost || jobs.getAndUpdate(now -> now == NO_MORE ? now : now + 1) == NO_MORE) {
+                work.run(); // the request or the form has ended
             } else {
                 start(work);
             }
