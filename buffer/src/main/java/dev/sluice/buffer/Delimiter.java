@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * thread-safe.
  *
  * <p>A boundary contains neither CR nor LF, so CR occurs only at index 0 of the text and LF only at index 1. After a
- * failed comparison, a delimiter can therefore start at the byte that differed at the earliest. The bytes before that
- * byte need not be kept, because they are equal to this text.
+ * failed comparison, the next delimiter can therefore start no earlier than the byte that differed. The bytes before
+ * that byte need not be kept, because they are equal to this text.
  */
 public final class Delimiter {
     static final int LINE_BREAK_LENGTH = 2;

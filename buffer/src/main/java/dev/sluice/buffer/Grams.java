@@ -1,13 +1,16 @@
 package dev.sluice.buffer;
 
 /**
- * The set of all sequences of four bytes ("grams") in a delimiter, as a Bloom filter with one hash function and 4,096 bits.
+ * The set of all sequences of four bytes ("grams") in a delimiter, as a Bloom filter with one hash function and 4,096
+ * bits.
  *
- * <p>A gram that is not in the set does not occur in the delimiter. A gram that is in the set occurs, or has the hash of one that does.
- * A delimiter of n grams covers n + 3 bytes, so a search that probes one gram every n bytes hits each occurrence once.
+ * <p>A gram that is not in the set does not occur in the delimiter. A gram that is in the set occurs, or has the hash
+ * of one that does. A delimiter of n grams covers n + 3 bytes, so a search that probes one gram every n bytes hits each
+ * occurrence once.
  *
- * <p>The set also contains the two grams that start a lookalike (see {@link DelimiterSearch}): with LF, which is part of the delimiter
- * anyway, and with CR. 512 bytes fit into the first-level cache next to the chunk.
+ * <p>The set also contains the two grams that start a lookalike (see {@link DelimiterSearch}): with LF, which is part
+ * of the delimiter anyway, and with CR. The 512 bytes of the set fit into the first-level cache together with the
+ * chunk.
  */
 final class Grams {
     static final int LENGTH = 4;

@@ -309,7 +309,7 @@ class ChunkMemoryTest {
     }
 
     @Test
-    void isFlat_falseForCompositesAndReadOnlyNioHeap() {
+    void isFlat_compositeOrReadOnlyNioHeap_isFalse() {
         for (BufferKind kind : BufferKind.values()) {
             memory.open(kind.of(BODY));
             boolean general = EnumSet.of(

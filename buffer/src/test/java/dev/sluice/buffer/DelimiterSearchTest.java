@@ -76,7 +76,7 @@ class DelimiterSearchTest {
 
     @ParameterizedTest
     @EnumSource(names = {"HEAP", "POOLED_DIRECT", "DIRECT_SLICE", "UNTRACKED_COMPOSITE"})
-    void find_delimitersFarApart_inLargeChunks(BufferKind kind) {
+    void find_delimitersFarApartInLargeChunks_findsAll(BufferKind kind) {
         Random random = new Random(7);
         for (String boundary : BOUNDARIES) {
             byte[] text = text(boundary);
@@ -96,7 +96,7 @@ class DelimiterSearchTest {
 
     @ParameterizedTest
     @EnumSource(names = {"HEAP", "POOLED_DIRECT"})
-    void find_delimiterAtEveryIndex(BufferKind kind) {
+    void find_delimiterAtEveryIndex_findsIt(BufferKind kind) {
         for (String boundary : new String[] {BROWSER, "0123456789", "x"}) {
             byte[] text = text(boundary);
             Delimiter delimiter = Delimiter.of(boundary.getBytes(ISO_8859_1));
@@ -235,7 +235,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void grams_notUsedInShortBody() {
+    void grams_shortBody_areNotUsed() {
         byte[] body = new byte[400_000];
         byte[] text = text(BROWSER);
         System.arraycopy(text, 0, body, 399_000, text.length);
@@ -252,7 +252,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void grams_usedForLongDelimitersOnly() {
+    void grams_areUsedOnlyForLongDelimiters() {
         assertFalse(usesGrams(BufferKind.HEAP, 27));
         assertTrue(usesGrams(BufferKind.HEAP, 28));
         assertFalse(usesGrams(BufferKind.UNTRACKED_COMPOSITE, 28));
@@ -537,8 +537,8 @@ class DelimiterSearchTest {
     }
 
     /**
-     * Returns LF and dash alternating, followed by the last byte of the delimiter repeated, so that every dash is at the distance from
-     * a last byte that it has in the delimiter.
+     * Returns alternating LFs and dashes, followed by many copies of the delimiter's last byte. Each dash thus has such
+     * a byte at the same distance as in the delimiter.
      */
     private static byte[] dashPairs(int length) {
         int half = length - 3;

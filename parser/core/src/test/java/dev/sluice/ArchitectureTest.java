@@ -51,7 +51,7 @@ class ArchitectureTest {
         assertTrue(CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "tests are excluded");
     }
 
-    /** The packages of the JDK that are allowed: no reflection, no network, no SQL. */
+    /** The JDK packages that are allowed: no reflection, no network, no SQL. */
     private static final ArchRule KNOWN = classes()
             .should()
             .onlyDependOnClassesThat(resideInAnyPackage(
@@ -95,7 +95,10 @@ class ArchitectureTest {
         }
     }
 
-    /** Other reflection must be listed for native-image, as in META-INF/native-image of the buffer. */
+    /**
+     * A class that is looked up by name must be listed for native-image, as META-INF/native-image of the buffer module
+     * does.
+     */
     @Test
     void deployedSources_lookUpNothingByName() throws IOException {
         Pattern byName =

@@ -49,7 +49,7 @@ class BoundaryTest {
     }
 
     @Test
-    void boundary_reportedDeviation_isTheFirstOfTheDecoder() {
+    void deviation_ofBoundary_isFirstReportOfDecoder() {
         try (MultipartDecoder decoder = MultipartDecoder.create(read(TYPE + "boundary=*****", Preset.STANDARD))) {
             assertEquals(List.of(new ReportedDeviation(Deviation.BOUNDARY_CHARACTERS, -1, -1)), decoder.deviations());
             assertEquals(1, decoder.deviationCount());
@@ -107,7 +107,7 @@ class BoundaryTest {
     }
 
     @Test
-    void of_isABoundaryOfFormData() {
+    void of_createsFormDataBoundary() {
         Boundary boundary = Boundary.of("a b");
         assertEquals("a b", boundary.value());
         assertEquals("a b", boundary.toString());

@@ -26,17 +26,22 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Bodies of real clients and from the tests of other projects, read through every API and in every kind of buffer. */
+/**
+ * Bodies from real clients and from the tests of other projects, read through every API and in every kind of buffer.
+ */
 @ExtendWith(LeakCheck.class)
 @Tag("sized")
 class CorpusTest {
-    /** The largest bodies that are proved for all pairs of {@link SplitProofTest}. */
+    /** The size up to which {@link SplitProofTest} covers all splits of a case. */
     private static final int PROVED = ProofSize.of("sluice.splitProof.largest", 512, 2048);
 
-    /** Larger bodies are split only near their delimiters; with 0, all of them at fifty places. */
+    /**
+     * Cases up to this size are split at every byte, larger ones only near their delimiters. If it is 0, each case is
+     * split at fifty places.
+     */
     private static final int CUT_EVERYWHERE = ProofSize.of("sluice.corpus.cut", 0, 20_000);
 
-    /** The number of bytes of a case that are fed in every kind of buffer, with a close after each. */
+    /** The number of first bytes of a case after each of which the decoder is closed, for every kind of buffer. */
     private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 128, 2048);
 
     /** The number of bytes at the end of a large case after which the decoder is also closed. */
@@ -197,7 +202,7 @@ class CorpusTest {
             byte[] body = run.source.body();
             MultipartOptions options = run.options.toBuilder()
                     .decodeTransferEncodings(false)
-                    .build(); // the decoder does not decode them either
+                    .build(); // like the decoder, which never decodes them
             try (MultipartReader reader =
                     MultipartReader.create(new ByteArrayInputStream(body), run.boundary, options)) {
                 assertReads(expected, reader, run);

@@ -32,13 +32,15 @@ class CrossThreadSlicesTest {
     private static final int SIZE = 400_000;
     private static final int SEED = 20_260_401;
 
-    /** A slice; null is the end. */
+    /** A slice, or null at the end. */
     private record Handed(@Nullable ByteBuf slice) {}
 
     private static byte[] data() {
         byte[] data = new byte[SIZE];
         new Random(SEED).nextBytes(data);
-        for (int at = 1000; at < SIZE; at += 5000) { // what looks like a delimiter, so that false starts are re-emitted
+        for (int at = 1000;
+                at < SIZE;
+                at += 5000) { // resembles a delimiter, so the decoder first holds it back and then delivers it
             byte[] almost = Decoding.bytes("\r\n--almos\r\n--almosx");
             System.arraycopy(almost, 0, data, at, Math.min(almost.length, SIZE - at));
         }
@@ -73,7 +75,7 @@ class CrossThreadSlicesTest {
         }
     }
 
-    /** Keeps as many slices as possible before it reads the oldest one, when the decoder is far ahead. */
+    /** Keeps up to {@code mostHeld} slices. The oldest one is read long after the decoder has passed it. */
     private static byte[] consume(BlockingQueue<Handed> queue, int mostHeld) throws InterruptedException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Deque<ByteBuf> held = new ArrayDeque<>();
@@ -96,7 +98,7 @@ class CrossThreadSlicesTest {
 
     @ParameterizedTest
     @CsvSource({"11, 50", "1460, 50", "8192, 50", "400000, 50", "1460, 400000"
-    }) // the last: read once the decoder is closed
+    }) // the last one reads all slices after the decoder is closed
     void slices_keptByAnotherThread_areUnchanged(int chunkSize, int mostHeld) throws Exception {
         byte[] data = data();
         byte[] body = body(data);

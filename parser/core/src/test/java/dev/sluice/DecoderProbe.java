@@ -8,7 +8,7 @@ import org.jspecify.annotations.NullMarked;
 public final class DecoderProbe {
     private DecoderProbe() {}
 
-    /** {@return a hash of everything that can influence what the decoder does next; for a decoder that needs input} */
+    /** {@return a hash of all state that can influence later results; the decoder must need input} */
     public static long stateHash(MultipartDecoder decoder) {
         return new StateHash().add(decoder).value();
     }

@@ -83,7 +83,7 @@ public final class Decoding {
         return decoder;
     }
 
-    /** Transferred. */
+    /** @param chunk <em>transferred</em> */
     void feed(ByteBuf chunk) {
         decoder.feed(chunk);
         drain();

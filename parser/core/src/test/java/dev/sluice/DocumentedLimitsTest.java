@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The limits in SECURITY and the README are those of the library. */
+/** Checks that the limits in SECURITY and the README are the defaults of the library. */
 class DocumentedLimitsTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final String SECURITY = ".github/SECURITY.md";
@@ -93,7 +93,7 @@ class DocumentedLimitsTest {
         return told;
     }
 
-    /** The same limits on the page. */
+    /** Returns the limits in a column of the page. */
     private static Map<String, String> asked(int column) throws IOException {
         Map<String, String> asked = new LinkedHashMap<>();
         for (String limit : told(MultipartOptions.defaults()).keySet()) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Cases of header sections that are not in {@link PolicyRowsTest}. */
 class HeaderSectionTest {
-    /** The space in place of a fold has the offset of its first blank, before or after the line end. */
+    /** The offset of a fold is its first blank, which may be before or after the line end. */
     @Test
     void fold_deviation_isAtItsFirstBlank() {
         for (String value : List.of(
@@ -106,7 +106,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void malformedLine_hasItsMessage() {
+    void malformedLine_messageNamesProblem() {
         assertEquals("a header field has no name: ':'", messageOf(": b\r\n"));
         assertEquals("a header name contains the byte: 0x01", messageOf("\u0001: b\r\n"));
         assertEquals("a header name contains the byte: '('", messageOf("a(c: b\r\n"));

@@ -6,8 +6,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The search of a decoder, forced into a mode that it otherwise reaches after many bytes: grams after 16 KiB, passes over spans after
- * 4 KiB. Only the fields that choose the mode are changed. Set before each event, the mode does not depend on previous input.
+ * The search of a decoder, forced into a mode that it otherwise reaches after many bytes: grams after 16 KiB, passes
+ * over spans after 4 KiB. Only the fields that choose the mode are changed. Tests set the mode before each event, so it
+ * does not depend on previous input.
  */
 public final class HeldSearch {
     private static final VarHandle SEARCH = field(MultipartDecoder.class, "search", DelimiterSearch.class);
@@ -36,7 +37,10 @@ public final class HeldSearch {
         return new HeldSearch((DelimiterSearch) SEARCH.get(decoder));
     }
 
-    /** Uses passes over spans from the next byte, and grams before them, either where they are faster or never. */
+    /**
+     * Allows passes over spans from the next byte on. Allows grams, if {@code grams} is set, where they are faster, and
+     * otherwise nowhere.
+     */
     void hold(boolean grams) {
         GRAMS_FROM.set(search, grams ? 0 : NEVER);
         SPANS_FROM.set(search, 0L);

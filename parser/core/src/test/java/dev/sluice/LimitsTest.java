@@ -111,7 +111,10 @@ class LimitsTest {
         }
     }
 
-    /** The message has the setting, its value and the position, and the words by which Spring MVC recognizes a size limit. */
+    /**
+     * The message contains the setting, its value, the position, and the words by which Spring MVC recognizes a size
+     * limit.
+     */
     private static void assertMessage(String setting, MultipartException e, Failure expected) {
         assertEquals(expected, new Failure(e.reason(), e.offset(), e.partIndex()));
         assertEquals(Kind.LIMIT_EXCEEDED, e.kind());
@@ -137,7 +140,7 @@ class LimitsTest {
     }
 
     @Test
-    void partLimit_dataUpToIt_isDelivered() {
+    void partLimit_dataUpToLimit_isDelivered() {
         Result result = Verdict.decode(options("maxPartBytes", N), PART + "v".repeat(N + 1) + CLOSE);
         assertEquals("v".repeat(N), result.parts().get(0).body());
         assertFalse(result.parts().get(0).complete());
@@ -170,7 +173,7 @@ class LimitsTest {
 
     @Test
     void headerBudget_everyRemainder_isExact() {
-        // no difference becomes negative if almost nothing is left at the start of a part
+        // the remaining bytes never become negative, even if few of them remain at the start of a part
         int first = A.length() + 2;
         for (int left = 0; left < 60; left++) {
             Result result = Verdict.decode(

@@ -30,7 +30,7 @@ class MultipartDecoderTest {
                 .close();
     }
 
-    /** In other multipart types a part needs no name, and the client chooses the type. */
+    /** Other multipart types do not require names, and the client chooses the type. */
     @Test
     void contentType_notFormData_isRejected() {
         for (String type : List.of("multipart/mixed; boundary=x", "multipart/mixed", "text/plain")) {
@@ -71,7 +71,7 @@ class MultipartDecoderTest {
         return Unpooled.wrappedBuffer(Decoding.bytes("0123456" + body)).skipBytes(7);
     }
 
-    /** Which it must not; but then it would read what it may not see. */
+    /** The caller must not do this. If it does, the decoder still must not read beyond its chunk. */
     @Test
     void directChunk_internalBufferMoved_isReadCorrectly() throws Exception {
         ByteBuf chunk = Unpooled.directBuffer().writeBytes(Decoding.bytes(part("one") + "\r\n--x--\r\n"));
@@ -133,7 +133,7 @@ class MultipartDecoderTest {
         }
     }
 
-    /** Heads of consecutive parts may share positions. */
+    /** Consecutive heads may share the arrays of positions, so a head must copy them. */
     @Test
     void head_nextPartHasOtherHeaders_isUnchanged() throws Exception {
         String body = "--x\r\nContent-Disposition: form-data; name=a\r\nX: 1\r\nx:2\r\n\r\n\r\n"
@@ -178,7 +178,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void byteAfterDelimiter_unexpected_hasItsMessage() {
+    void byteAfterDelimiter_unexpected_messageNamesIt() {
         String delimiter = part("one") + "\r\n--x";
         assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + "!"));
         assertEquals("unexpected byte after a delimiter: '!'", messageOf(delimiter + " ".repeat(256) + "!"));
@@ -252,7 +252,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void limit_exceeded_isReportedAtTheFirstByteBeyond() {
+    void limit_exceeded_isReportedAtFirstByteAboveIt() {
         MultipartOptions small = MultipartOptions.builder()
                 .maxPreambleBytes(0)
                 .maxEpilogueBytes(3)

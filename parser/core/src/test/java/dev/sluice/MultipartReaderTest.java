@@ -181,7 +181,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** In other multipart types a part needs no name, and the client chooses the type. */
+    /** Other multipart types do not require names, and the client chooses the type. */
     @Test
     void otherMultipartType_requiresExplicitBoundary() throws IOException {
         String file = "--x\r\nContent-Disposition: attachment; filename=\"evil.jsp\"\r\n\r\n1\r\n--x--";
@@ -396,7 +396,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** Throws what the signature of {@link ByteArrayOutputStream} does not allow. */
+    /** Throws exceptions that the signatures of {@link ByteArrayOutputStream} do not declare. */
     private static final class Unchecked {
         @SuppressWarnings("unchecked")
         static <E extends Exception> RuntimeException of(Exception e) throws E {

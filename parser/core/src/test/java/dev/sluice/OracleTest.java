@@ -16,7 +16,10 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The decoder and the reference parser agree on parts, data, deviations, error and offset, for generated bodies with random splits. */
+/**
+ * Compares the decoder with the reference parser: parts, data, deviations, error and offset, for generated bodies with
+ * random splits.
+ */
 @Tag("sized")
 class OracleTest {
     private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 50_000, 1_000_000);

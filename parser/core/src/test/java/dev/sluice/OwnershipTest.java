@@ -179,7 +179,7 @@ class OwnershipTest {
                             assertEquals(0, chunk.refCnt());
                         }
                     }
-                    if (failure == null) { // what was gathered of a section that is cut off
+                    if (failure == null) { // the bytes of an incomplete header section
                         assertTrue(outstanding() > 0);
                         decoder.finish();
                         failure = assertThrows(MultipartException.class, decoder::next);
@@ -253,9 +253,9 @@ class OwnershipTest {
             assertEquals(Event.DATA, decoder.next());
             assertEquals("y", text(decoder.data()));
             assertEquals(Event.NEED_INPUT, decoder.next());
-            assertEquals("\r\n--", text(constant), "known text may be kept");
+            assertEquals("\r\n--", text(constant), "the delimiter's text can be retained after the next event");
             constant.release();
-            assertEquals("\r\n--", text(constant), "and released by who retained it");
+            assertEquals("\r\n--", text(constant), "releasing the delimiter's text has no effect");
         }
     }
 
@@ -276,7 +276,7 @@ class OwnershipTest {
                 int rounds = 20_000;
                 long before = 0;
                 for (int i = 0; i < 2 * rounds; i++) {
-                    if (i == rounds) { // all of it is compiled by now
+                    if (i == rounds) { // the JIT has compiled everything by now
                         before = threads.getThreadAllocatedBytes(thread);
                     }
                     decoder.feed(chunk.retain());

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The decoder agrees with the rows of the policy, which are written by hand. */
+/** Compares the decoder with each row of the policy table, which is written by hand. */
 class PolicyRowsTest {
     /** Larger bodies are not split at every byte. */
     private static final int LARGE = 1000;

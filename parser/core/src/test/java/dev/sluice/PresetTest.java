@@ -86,7 +86,7 @@ class PresetTest {
     }
 
     @Test
-    void change_last_counts() {
+    void change_repeated_lastOneCounts() {
         for (Deviation deviation : Deviation.values()) {
             Preset preset = Preset.STANDARD.refusing(deviation).reporting(deviation);
             assertTrue(preset.reports(deviation));

@@ -14,7 +14,7 @@ final class ReferenceResult {
 
     private ReferenceResult() {}
 
-    /** Fails if the decoder and the reference parser differ. {@return the common result} */
+    /** Fails if the decoder and the reference parser differ, and otherwise returns their common result. */
     static Decoding.Result assertSame(
             Outcome outcome,
             String contentType,

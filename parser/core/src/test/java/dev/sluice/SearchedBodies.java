@@ -6,7 +6,10 @@ import java.util.stream.Stream;
 
 /** Bodies with enough data for each mode of the search, and with data that resembles delimiters. */
 final class SearchedBodies {
-    /** Lengths of delimiters: too short for grams, long enough without passes, and always long enough. */
+    /**
+     * Boundaries of three lengths: too short for grams, long enough for grams if there are no passes, and always long
+     * enough.
+     */
     private static final List<Boundary> BOUNDARIES = List.of(
             Boundary.of("boundary"),
             Boundary.of("boundary-of-20-byte"),
@@ -17,7 +20,7 @@ final class SearchedBodies {
     /** Bytes that are equal to a dash or to the last byte of a delimiter, or differ by one or in one bit. */
     private static final String FILLER = "abc\u00ad,.dyz\u00f9\u00ff8x7\u00b76W\u00d7V0gt\u00f4u\u0000\u0080";
 
-    /** The same without the equal bytes. */
+    /** {@link #FILLER} without the equal bytes. */
     private static final String CLEAR = "abc\u00ad,.dz\u00f9\u00ff8x\u00b76W\u00d7V0g\u00f4u\u0000\u0080";
 
     record Body(String name, Boundary boundary, byte[] bytes) {}
@@ -30,7 +33,10 @@ final class SearchedBodies {
                 .toList();
     }
 
-    /** Some hundred bytes without candidates, and a part so short that the next span starts with its only delimiter. */
+    /**
+     * Parts of some hundred bytes without candidates, with a short part between them, so that a span starts with a
+     * delimiter.
+     */
     private static Body stretches(Boundary boundary) {
         return body("stretches", boundary, clear(330), clear(5), clear(560));
     }

@@ -30,7 +30,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The table of settings and the builders agree. {@code SettingsTest} of the filter tests the effect of each setting. */
+/**
+ * Checks that the table of settings and the builders agree. {@code SettingsTest} of the filter tests the effect of each
+ * setting.
+ */
 class SettingTest {
     private static Object builder(Scope scope) {
         return switch (scope) {
@@ -108,7 +111,7 @@ class SettingTest {
                 assertEquals(expected, built(scope, builder));
                 Object copy = call(call(builder, "build"), "toBuilder");
                 assertEquals(expected, built(scope, copy));
-                if (!value.equals(Duration.ofNanos(1))) { // text has milliseconds
+                if (!value.equals(Duration.ofNanos(1))) { // in text, times are in milliseconds
                     Object fromText = builder(scope);
                     assertSame(fromText, call(fromText, "set", setting, text(value)));
                     assertEquals(expected, built(scope, fromText));
@@ -138,7 +141,7 @@ class SettingTest {
             } else if (setting.kind() == Kind.TIME) {
                 assertEquals(Duration.ofNanos(setting.formDefault()), value, setting.key());
             } else if (setting.kind() == Kind.FLAG) {
-                assertEquals(false, value, setting.key()); // of the preset, or off
+                assertEquals(false, value, setting.key()); // the preset decides, or the flag is off
             }
         }
         assertSame(Preset.STANDARD, ofForm.get(Setting.PRESET));

@@ -27,17 +27,17 @@ class SharedTypesTest {
     /** Fields that are not final, with the reason why all threads may read them. */
     private static final Map<String, String> NOT_FINAL = Map.of(
             "Delimiter.grams",
-            "volatile: filled before it is written, never written to afterwards; a thread that reads it sees all writes before the"
-                    + " write (section 17.4.5). A second table made meanwhile holds the same");
+            "volatile: the table is filled before the field is written, and never changes. A thread that reads the field sees all"
+                    + " earlier writes (section 17.4.5). If two threads create a table, both tables are equal");
 
     /** Final fields with mutable objects, with the reason why the objects do not change. */
     private static final Map<String, String> CHANGEABLE = Map.of(
             "Boundary.deviations", "an unmodifiable list",
-            "Delimiter.text", "written by the constructor's caller only, before the constructor",
-            "Delimiter.constant", "read-only, and neither retained nor released by anybody",
+            "Delimiter.text", "written only before the constructor is called, by its caller",
+            "Delimiter.constant", "read-only, and never retained or released",
             "Delimiter.grams", "see above",
-            "Preset.verdicts", "written by the constructor's caller only, before the constructor",
-            "MultipartOptions.allocator", "the caller's: allocators are made to be shared");
+            "Preset.verdicts", "written only before the constructor is called, by its caller",
+            "MultipartOptions.allocator", "belongs to the caller; allocators are made to be shared");
 
     private static final Set<Class<?>> UNCHANGEABLE = Set.of(String.class, Boolean.class, Charset.class);
 

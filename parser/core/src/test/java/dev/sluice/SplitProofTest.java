@@ -157,8 +157,8 @@ class SplitProofTest {
             }
             if (!way.grams) {
                 boolean passes = way.held && way.hasPasses();
-                assertEquals(passes, met > 1000, way + ": passes that met something: " + met);
-                assertEquals(passes, cleared > 1000, way + ": passes that met nothing: " + cleared);
+                assertEquals(passes, met > 1000, way + ": passes with a candidate: " + met);
+                assertEquals(passes, cleared > 1000, way + ": passes without a candidate: " + cleared);
             }
         }
     }
@@ -192,7 +192,7 @@ class SplitProofTest {
             new Proof(id, Boundary.anyMultipart(contentType, Preset.COMPATIBLE), body, Preset.COMPATIBLE, limits)
                     .run(Way.AS_IT_COMES, STRIDE);
         } catch (MultipartException e) {
-            assertEquals(-1, e.offset(), "refused before the first byte");
+            assertEquals(-1, e.offset(), "rejected before the first byte");
         }
     }
 

@@ -153,7 +153,10 @@ class StateHashTest {
         assertEquals(FOREIGN, ReachableTypes.from(MultipartDecoder.class).foreign());
     }
 
-    /** What is held in arrays: the bytes of a section, where its fields are, and blanks that may turn out to be data. */
+    /**
+     * The contents of arrays: the bytes of a header section, the positions of its fields, and blanks that may turn out
+     * to be data.
+     */
     @Test
     void heldBytes_areInTheHash() {
         String section = "--x\r\nContent-Disposition: form-data; name=";

@@ -70,7 +70,7 @@ final class Verdict {
         Result result = decode(options, body);
         String what = options.preset() + " " + show(marked);
         Failure failure = result.failure();
-        assertNotNull(failure, what + " is not refused: " + result);
+        assertNotNull(failure, what + " is not rejected: " + result);
         int offset = marked.indexOf(MARK) < 0 ? body.length() : marked.indexOf(MARK);
         assertEquals(new Failure(reason, offset, part), failure, what);
         return result;

@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A race between threads that start at the same moment, repeated in rounds. Each build runs an eighth of all rounds and of the schedules
- * of Lincheck; {@code -Dsluice.races=N} runs N eighths.
+ * A race between threads that start at the same moment, repeated in rounds. Each build runs an eighth of all rounds and
+ * of all Lincheck schedules; {@code -Dsluice.races=N} runs N eighths.
  */
 final class Race implements AutoCloseable {
     private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
@@ -27,7 +27,7 @@ final class Race implements AutoCloseable {
         this.threads = Executors.newFixedThreadPool(runners);
     }
 
-    /** {@return the number of repetitions in this build, from the number in the usual case} */
+    /** {@return the number of repetitions in this build; the argument is the number for {@code sluice.races=8}} */
     static int times(int usual) {
         return Math.max(1, usual * FACTOR / 8);
     }

@@ -27,7 +27,10 @@ class SharedBoundaryTest {
     private static final int ROUNDS = 20_000;
     private static final int SCHEDULES = 60;
 
-    /** After 16 KiB the search creates its tables, which the boundary keeps. No delimiter fits into the rest, so this happens in the next chunk. */
+    /**
+     * The search creates its tables, which the boundary keeps, after 16 KiB. The bytes of the first chunk after these
+     * are too few for a delimiter, so the tables are created in the second chunk.
+     */
     private static final int LONG = 16 * 1024 + 10;
 
     private static final String REST = "y".repeat(300);

@@ -92,7 +92,7 @@ class AbortMatrixTest {
         String context = "at byte " + at;
         Upload.assertNothingIsLeft(spool, memory, context);
         Path target = root.resolve("target");
-        if (Files.exists(target)) { // then it must be complete
+        if (Files.exists(target)) { // a published file must be complete
             assertEquals("abcdefghij".repeat(3), Files.readString(target), context);
             Files.delete(target);
         }
@@ -123,7 +123,7 @@ class AbortMatrixTest {
                 assembler.close();
                 if (way == Way.CLOSE_TWICE) {
                     assembler.close();
-                    Upload.feed(assembler, body, 0, 1, 1); // dropped
+                    Upload.feed(assembler, body, 0, 1, 1); // discarded
                 }
             }
             case END_OF_INPUT -> {

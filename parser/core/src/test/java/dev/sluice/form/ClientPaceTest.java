@@ -43,7 +43,7 @@ class ClientPaceTest {
     }
 
     @Test
-    void burst_paysForAPauseOfUpToAMinute() {
+    void burst_allowsPauseOfUpToOneMinute() {
         pace.received(1 << 30);
         pace.startWaiting(seconds(0));
         assertEquals(60.0, pace.patience() / 1e9, 1e-6);

@@ -18,12 +18,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Failures of the Nth allocation, for each N. Nothing leaks, no event is invented, and the object stays failed. */
+/**
+ * Failures of the Nth allocation, for each N. Nothing leaks, no false event is returned, and the object stays failed.
+ */
 class FailingAllocatorTest {
     private static final Boundary X = Boundary.of("x");
     private static final byte[] BODY = body();
 
-    /** A body with header sections that outgrow the buffer of the earlier ones. */
+    /** A body whose header sections outgrow the buffer used for earlier ones. */
     private static byte[] body() {
         StringBuilder body = new StringBuilder();
         for (int size : new int[] {1, 300, 2000, 1, 7000}) {

@@ -8,7 +8,7 @@ import dev.sluice.Preset;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The headers of a request that a form accepts. */
+/** The request headers that a form accepts or rejects. */
 class FormHeadTest {
     private static final String TYPE = "multipart/form-data; boundary=x";
 

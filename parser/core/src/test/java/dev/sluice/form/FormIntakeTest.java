@@ -45,7 +45,7 @@ class FormIntakeTest extends SpooledTest {
     private static final int CHUNK = 16 << 10;
     private static final int RACERS = 50;
 
-    /** A sink that is ready when the test says so, like a store on the network. */
+    /** A sink that becomes ready when the test decides, like a store on the network. */
     private static final class Remote implements PartSink {
         final StringBuilder stored = new StringBuilder();
         final List<String> calls = new ArrayList<>();
@@ -240,7 +240,7 @@ class FormIntakeTest extends SpooledTest {
         byte[] body = twoParts();
         try (PushedForm form = PushedForm.create(Upload.BOUNDARY, all)) {
             Upload.feed(form, body, 0, body.length - 40, body.length);
-            long needed = all.multipart().maxHeaderBytesPerPart() + 2 * 1024; // of a header section, and for each part
+            long needed = all.multipart().maxHeaderBytesPerPart() + 2 * 1024; // for a header section, and for each part
             assertTrue(budget.used() <= needed, budget.used() + " bytes instead of " + needed);
         }
         assertEquals(0, budget.used());
@@ -249,7 +249,7 @@ class FormIntakeTest extends SpooledTest {
     /** Tests a complete part and a part that is being received. */
     @ParameterizedTest
     @ValueSource(ints = {61_000, 55_000})
-    void memoryFullAtAChunk_movesPartsToFiles(int beforeItIsShort) throws IOException {
+    void memoryFull_atChunk_movesPartsToFiles(int beforeItIsShort) throws IOException {
         MemoryBudget shared = MemoryBudget.of(1 << 20);
         byte[] body = new Upload()
                 .file("a", "a", "a".repeat(60_000))
@@ -329,15 +329,15 @@ class FormIntakeTest extends SpooledTest {
         for (int size : new int[] {3_000, 6_000, 20_000, 5_000}) {
             upload.file("f" + size, "f", "v".repeat(size));
         }
-        upload.field("n".repeat(1_200), ""); // takes 512, its headers and its name
+        upload.field("n".repeat(1_200), ""); // charged with 512 bytes, its headers and its name
         try (MultipartForm form = upload.read(options)) {
             assertEquals(
                     List.of(true, true, false, true, true),
                     form.parts().stream().map(FormPart::isInMemory).toList());
         }
-        upload.field("n".repeat(3_900), "") // 12 KB each
-                .field("n".repeat(3_900), "") // for which 6,000 bytes make room
-                .field("n".repeat(3_900), ""); // for which 5,000 are not enough
+        upload.field("n".repeat(3_900), "") // each is charged with 12 KB
+                .field("n".repeat(3_900), "") // fits if the part of 6,000 bytes moves
+                .field("n".repeat(3_900), ""); // does not fit even if the part of 5,000 bytes moves
         AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
         FormOptions counted = options.toBuilder().metrics(end::set).build();
         MultipartException full = assertThrows(MultipartException.class, () -> upload.read(counted));
@@ -357,7 +357,7 @@ class FormIntakeTest extends SpooledTest {
         for (int i = 0; i < 10; i++) {
             upload.file("f", "f", "v".repeat(Spool.BLOCK - 1000));
         }
-        upload.field("n".repeat(2_000), ""); // for which three of them would do
+        upload.field("n".repeat(2_000), ""); // would fit if three files moved
         MultipartException full = assertThrows(MultipartException.class, () -> upload.read(options));
         assertEquals(Reason.IN_MEMORY_TOO_LARGE, full.reason());
         assertEquals(0, Objects.requireNonNull(end.get()).spilledParts());
@@ -463,13 +463,13 @@ class FormIntakeTest extends SpooledTest {
         }
     }
 
-    /** An admission that is ready when the test says so. */
-    private static final class Door implements FormAdmission {
+    /** An admission that becomes ready when the test decides. */
+    private static final class DelayedAdmission implements FormAdmission {
         private final Readiness may;
         private Throwable fault = new IOException("closed");
         private int ended;
 
-        private Door(Readiness may) {
+        private DelayedAdmission(Readiness may) {
             this.may = may;
         }
 
@@ -487,7 +487,7 @@ class FormIntakeTest extends SpooledTest {
         }
     }
 
-    private FormOptions behind(Door door) {
+    private FormOptions behind(DelayedAdmission door) {
         return options(new IdleSink(), new IdleSink()).toBuilder()
                 .admission(door)
                 .build();
@@ -495,7 +495,7 @@ class FormIntakeTest extends SpooledTest {
 
     @Test
     void demand_beforeAdmission_isZero() throws IOException {
-        Door door = new Door(Readiness.pending());
+        DelayedAdmission door = new DelayedAdmission(Readiness.pending());
         PushedForm form = PushedForm.create(Upload.BOUNDARY, behind(door));
         assertEquals(0, form.intake().demand());
         door.may.ready();
@@ -650,26 +650,26 @@ class FormIntakeTest extends SpooledTest {
     @Test
     void admission_fails_failsTheForm() throws IOException {
         IOException full = new IOException("full");
-        Door later = new Door(Readiness.pending());
+        DelayedAdmission later = new DelayedAdmission(Readiness.pending());
         PushedForm waiting = PushedForm.create(Upload.BOUNDARY, behind(later));
         later.may.fail(full);
         runResumed(waiting);
         assertSame(full, assertThrows(IOException.class, waiting::finish));
-        Door atOnce = new Door(Readiness.pending());
+        DelayedAdmission atOnce = new DelayedAdmission(Readiness.pending());
         atOnce.may.fail(full);
         FormOptions refusing = behind(atOnce);
         assertSame(full, assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, refusing)));
-        Door throwing = new Door(Readiness.READY);
+        DelayedAdmission throwing = new DelayedAdmission(Readiness.READY);
         FormOptions closed = behind(throwing);
         assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, closed));
-        Door dying = new Door(Readiness.READY);
+        DelayedAdmission dying = new DelayedAdmission(Readiness.READY);
         dying.fault = new StackOverflowError();
         FormOptions dead = behind(dying);
         assertThrows(StackOverflowError.class, () -> PushedForm.create(Upload.BOUNDARY, dead));
-        Door never = new Door(Readiness.pending());
+        DelayedAdmission never = new DelayedAdmission(Readiness.pending());
         PushedForm gone = PushedForm.create(Upload.BOUNDARY, behind(never));
         gone.close();
-        for (Door door : List.of(later, atOnce, throwing, dying, never)) {
+        for (DelayedAdmission door : List.of(later, atOnce, throwing, dying, never)) {
             assertEquals(1, door.ended);
         }
         assertEquals(0, budget.used());
@@ -677,7 +677,7 @@ class FormIntakeTest extends SpooledTest {
 
     @Test
     void rejectedHead_isNotAdmitted() {
-        Door door = new Door(Readiness.pending());
+        DelayedAdmission door = new DelayedAdmission(Readiness.pending());
         FormOptions options = behind(door);
         assertThrows(
                 MultipartException.class,
@@ -809,7 +809,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void rejectedBody_whoseClientSendsABitAndStops_isNotAwaited() {
+    void rejectedBody_clientStopsAfterFewBytes_isNotAwaited() {
         AtomicLong now = new AtomicLong();
         FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();
         PushedForm source = new PushedForm(new FormHead("text/plain", 10_000, false));
@@ -856,7 +856,7 @@ class FormIntakeTest extends SpooledTest {
     @ValueSource(classes = {IOException.class, IllegalStateException.class, StackOverflowError.class})
     void stream_throws_endsTheForm(Class<? extends Throwable> type) throws Exception {
         Throwable thrown = type.getConstructor().newInstance();
-        Door door = new Door(Readiness.pending());
+        DelayedAdmission door = new DelayedAdmission(Readiness.pending());
         door.may.ready();
         Blocking sink = new Blocking();
         sink.go.countDown();
@@ -943,7 +943,7 @@ class FormIntakeTest extends SpooledTest {
             worker.execute(work);
         }
 
-        /** Offers bytes while there is demand. {@return how many} */
+        /** Offers bytes while there is demand, and returns their number. */
         long fill(FormIntake intake) {
             long offered = 0;
             while (intake.demand() > 0) {

@@ -68,7 +68,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void inputLeftEmpty_isNotAFile() throws IOException {
+    void emptyInput_isNotAFile() throws IOException {
         Upload upload = new Upload()
                 .file("none", "", "")
                 .file("second", "", "")
@@ -92,7 +92,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void isEmpty_isTrueForInputsLeftEmptyOnly() throws IOException {
+    void isEmpty_isTrueOnlyForEmptyInputs() throws IOException {
         Upload upload = new Upload()
                 .file("noFile", "", "")
                 .field("noText", "")

@@ -244,7 +244,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
         assertEquals(FormSummary.Outcome.FAILED, summaries.get(0).outcome());
     }
 
-    /** Feeds a body in chunks of one byte, one per nanosecond. {@return the progress that was reported} */
+    /** Feeds a body in chunks of one byte, one per nanosecond, and returns the reported progress. */
     private List<Progress> progressOf(byte[] body, Duration interval) throws IOException {
         List<Progress> told = new ArrayList<>();
         AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 20);

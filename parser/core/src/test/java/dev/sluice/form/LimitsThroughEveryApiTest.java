@@ -146,7 +146,7 @@ class LimitsThroughEveryApiTest extends SpooledTest {
         }
         MultipartException failure = api.failure(limit.body().apply(LimitCase.LIMIT + 1), limits, this);
         if (limit.reason() == null) {
-            assertNull(failure, () -> "nothing of what is limited: " + failure);
+            assertNull(failure, () -> "the limit does not apply to this body: " + failure);
             return;
         }
         assertNotNull(failure);

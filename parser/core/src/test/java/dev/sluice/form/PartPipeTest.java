@@ -148,7 +148,8 @@ class PartPipeTest {
     void smallSlice_keepsNoChunk() throws IOException {
         PartPipe pipe = PartPipe.create(CHUNK, memory);
         ByteBuf chunk = Unpooled.buffer(CHUNK);
-        for (int size : new int[] {2 << 10, CHUNK / 2}) { // one that was retained, and the largest that is copied
+        for (int size :
+                new int[] {2 << 10, CHUNK / 2}) { // a size that was once retained, and the largest one that is copied
             long before = memory.used();
             pipe.write(chunk.setIndex(0, size).slice().asReadOnly());
             assertEquals(1, chunk.refCnt());
@@ -178,7 +179,7 @@ class PartPipeTest {
         pipe.write(chunk.setIndex(0, CHUNK));
         pipe.complete();
         pipe.publish();
-        pipe.close(); // of the form, which has succeeded; the consumer reads on
+        pipe.close(); // called by the form, which has succeeded; the consumer continues to read
         assertEquals(CHUNK, memory.used());
         in.close();
         assertEquals(1, chunk.refCnt());

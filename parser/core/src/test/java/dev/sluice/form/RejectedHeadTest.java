@@ -38,7 +38,7 @@ class RejectedHeadTest extends SpooledTest {
         }
     };
 
-    /** What was reported, in order. */
+    /** The reports, in order. */
     private static final class Reported implements FormMetrics {
         final List<String> events = new ArrayList<>();
 
@@ -62,7 +62,7 @@ class RejectedHeadTest extends SpooledTest {
     }
 
     @Test
-    void bodyThatIsTooLong_isRejectedUnreadByItsContentLength() throws IOException {
+    void contentLength_aboveLimit_isRejectedWithoutReading() throws IOException {
         Forms forms =
                 Forms.of(FormOptions.builder(spool, budget).maxBodyBytes(100).build());
         MultipartException rejected =
@@ -131,7 +131,7 @@ class RejectedHeadTest extends SpooledTest {
         Forms.reportRejected(options, head, null);
         assertEquals(
                 List.of("started", "MALFORMED UNSUPPORTED_MEDIA_TYPE", "started", "REFUSED null"), reported.events);
-        Forms.reportRejected(FormOptions.inMemory(budget).build(), head, null); // without metrics nothing happens
+        Forms.reportRejected(FormOptions.inMemory(budget).build(), head, null); // has no effect without metrics
     }
 
     private @Nullable Reason headRejection(long length, UnaryOperator<FormOptions.Builder> change) {
@@ -146,9 +146,9 @@ class RejectedHeadTest extends SpooledTest {
         return ((MultipartException) failure.getCause()).reason();
     }
 
-    /** The quota is 16 MiB. Memory may hold 1 MiB of a body; its delimiters, preamble and epilogue are stored nowhere. */
+    /** The quota is 16 MiB. Memory may hold 1 MiB of a body. Its delimiters, preamble and epilogue are not stored. */
     @Test
-    void bodyThatCannotFitIntoTheSpool_isRejectedBeforeItIsRead() throws IOException {
+    void contentLength_aboveSpoolQuota_isRejectedWithoutReading() throws IOException {
         UnaryOperator<FormOptions.Builder> none = options -> options;
         assertNull(headRejection(17 * MIB, none), "1 MiB of it may stay in memory");
         assertEquals(Reason.SPOOL_FULL, headRejection(18 * MIB, none));
@@ -156,14 +156,14 @@ class RejectedHeadTest extends SpooledTest {
         assertNull(headRejection(-1, none));
         PartSink other = PartSink.toFile(spool, root.resolve("target"));
         other.write(Unpooled.wrappedBuffer(new byte[(int) (10 * MIB)]));
-        assertEquals(Reason.SPOOL_FULL, headRejection(8 * MIB, none), "others use the rest now");
+        assertEquals(Reason.SPOOL_FULL, headRejection(8 * MIB, none), "another file uses part of the quota");
         assertNull(headRejection(7 * MIB, none));
         other.close();
         assertNull(headRejection(8 * MIB, none));
     }
 
     @Test
-    void bodyThatMayGoElsewhere_isNotRejectedAtItsHead() {
+    void contentLength_aboveSpoolQuota_isAcceptedIfSinksMayTakeTheBody() {
         assertNull(headRejection(100 * MIB, options -> options.decider(part -> PartDecision.to(PartSink.discard()))));
         assertNull(headRejection(100 * MIB, options -> options.decodeTransferEncodings(true)));
         assertNull(headRejection(100 * MIB, options -> options.expandNested(true)));
@@ -172,7 +172,7 @@ class RejectedHeadTest extends SpooledTest {
     }
 
     @Test
-    void sinks_takeAFormThatIsLargerThanTheQuota() throws IOException {
+    void form_largerThanQuota_isReceivedBySinks() throws IOException {
         try (SpoolDirectory small =
                 SpoolDirectory.builder(root.resolve("small")).maxSpoolBytes(0).open()) {
             FormOptions options = FormOptions.builder(small, budget)
@@ -186,7 +186,7 @@ class RejectedHeadTest extends SpooledTest {
     }
 
     @Test
-    void bodyThatMemoryHolds_isNotRejectedForItsPreambleAndEpilogue() throws IOException {
+    void preambleAndEpilogue_doNotCountAgainstQuota() throws IOException {
         try (SpoolDirectory none =
                 SpoolDirectory.builder(root.resolve("none")).maxSpoolBytes(0).open()) {
             String headers = "Content-Disposition: form-data; name=n\r\n";
@@ -204,7 +204,7 @@ class RejectedHeadTest extends SpooledTest {
     }
 
     @Test
-    void diskWithoutRoom_rejectsALargeBodyBeforeItIsRead() throws IOException {
+    void contentLength_aboveFreeSpace_isRejectedWithoutReading() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         try (SpoolDirectory full = SpoolDirectory.builder(files.wrap(root.resolve("full")))
                 .unlimitedSpoolBytes()
@@ -224,7 +224,7 @@ class RejectedHeadTest extends SpooledTest {
     }
 
     @Test
-    void quota_thatIsNotSet_followsFromTheLargestBody() throws IOException {
+    void quota_notSet_isDerivedFromMaxBodyBytes() throws IOException {
         long gib = 1 << 30;
         try (SpoolDirectory any = anySpool().open()) {
             assertEquals(gib, any.maxSpoolBytes());
@@ -234,7 +234,10 @@ class RejectedHeadTest extends SpooledTest {
                     FormOptions.builder(any, budget).maxBodyBytes(1000 * MIB).build();
             assertEquals(16_000 * MIB, any.maxSpoolBytes());
             large.toBuilder().maxBodyBytes(1).build();
-            assertEquals(16_000 * MIB, any.maxSpoolBytes(), "it does not shrink below forms that may be there");
+            assertEquals(
+                    16_000 * MIB,
+                    any.maxSpoolBytes(),
+                    "the quota does not shrink, because large forms may already be stored");
             large.toBuilder().unlimitedBodyBytes().build();
             assertEquals(Long.MAX_VALUE, any.maxSpoolBytes());
         }
@@ -251,7 +254,7 @@ class RejectedHeadTest extends SpooledTest {
     }
 
     @Test
-    void largestForm_fitsIntoTheQuotaThatIsNotSet() throws IOException {
+    void largestForm_fitsIntoDerivedQuota() throws IOException {
         try (Forms forms = Forms.open(root.resolve("own"), options -> options.maxBodyBytes(1200 * MIB))) {
             FormOptions options = forms.options();
             FormIntake one = forms.receive(new PushedForm(announced(1200 * MIB)), options);

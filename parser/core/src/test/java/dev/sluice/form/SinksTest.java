@@ -278,7 +278,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void readinessOfBoth_acceptsTheSameOneTwice() {
+    void both_ofSameReadiness_isReadyWithIt() {
         Readiness one = Readiness.pending();
         Readiness both = Readiness.both(one, one);
         assertFalse(both.isReady());

@@ -168,7 +168,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void fileDeletedByOthers_isNoError() throws IOException {
+    void fileDeletedByOthers_isNotAnError() throws IOException {
         try (SpoolDirectory spool = spool().open()) {
             PartContent content = store(spool, 5);
             Files.delete(Upload.list(spool.path()).get(0));

@@ -76,7 +76,7 @@ class DispositionWorkTest {
                 parser.filename.text(StandardCharsets.UTF_8);
             }
         }
-        assertTrue(parser.found.size() <= 6, "of each kind the first is noted");
+        assertTrue(parser.found.size() <= 6, "only the first deviation of each kind is kept");
     }
 
     private static boolean isParsed(DispositionParser parser, byte[] value) {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Row 43 of the table of odd inputs, and the table of hostile file names. */
+/** Row 43 of the policy, and the table of hostile file names. */
 class SafeFilenameTest {
     private static void assertSafe(String expected, String filename) {
         assertEquals(expected, SafeFilename.of(filename), filename);

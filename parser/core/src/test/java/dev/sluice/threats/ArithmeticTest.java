@@ -23,7 +23,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Table F, arithmetic and announced lengths: sizes are long, and only bytes seen are counted. */
+/** Table F, arithmetic and announced lengths: sizes are {@code long} values, and only received bytes are counted. */
 class ArithmeticTest {
     /** A long boundary, so that the search uses long strides. */
     private static final String B =

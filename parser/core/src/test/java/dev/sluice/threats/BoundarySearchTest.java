@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 /** Table A, the search for the boundary: buffer geometry and algorithmic complexity. */
 @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
 class BoundarySearchTest {
-    /** Twice the largest header section, because buffers double, and a block. */
+    /** Twice the largest header section, because buffers grow by doubling, plus one block. */
     private static final long MOST_HELD = 2 * 8192 + 512;
 
     private static final int LONG_PART = ProofSize.of("sluice.longPart", 4 << 20, 50 << 20);

@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
-/** Table I, reference-counted buffers: an exact count, on the paths that are usually not driven. */
+/** Table I, reference-counted buffers: exact counts, also on paths that other tests rarely use. */
 class BuffersTest {
     private static final byte[] BODY = Run.bytes(Run.field("one", "value")
             + Run.file("two", "f", "\r\n--y\r\n--\r\n0123456789")

@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Table E, fields in memory: bounded by size and not by file name, and counted with all they cost. */
+/** Table E, fields in memory: limited by size, with or without a file name, and charged with their full cost. */
 class FieldsInMemoryTest {
     private static final Boundary X = Boundary.of("x");
     private static final long GIBI = 1L << 30;
@@ -112,7 +112,8 @@ class FieldsInMemoryTest {
                 .maxInMemoryBytes(64 << 20)
                 .maxHeaderBytes(64 << 20)
                 .build();
-        String wide = "\u00e2\u0082\u00ac"; // the euro sign, which makes all of a string wide
+        String wide =
+                "\u00e2\u0082\u00ac"; // the euro sign: a String that contains it needs two bytes for each character
         for (String part : List.of(
                 Run.HEAD + "\r\n",
                 Run.HEAD + "v".repeat(300) + "\r\n",
@@ -123,7 +124,8 @@ class FieldsInMemoryTest {
                 "--x\r\n" + Run.FIELD + "X: " + "h".repeat(4000) + "\r\n\r\n\r\n")) {
             double overhead = Memory.overhead(
                     options.toBuilder().unlimitedFiles().build(), () -> new Repeated("", part, 500, "--x--"));
-            assertTrue(overhead <= 1.25, part.length() + ": the heap holds " + overhead + " of what is charged");
+            assertTrue(
+                    overhead <= 1.25, part.length() + ": the heap used, as a multiple of the charge, is " + overhead);
         }
     }
 

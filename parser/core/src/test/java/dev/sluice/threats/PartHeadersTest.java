@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 class PartHeadersTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Twice the largest header section, because buffers double, and a block. */
+    /** Twice the largest header section, because buffers grow by doubling, plus one block. */
     private static final long MOST_HELD = 2 * 8192 + 512;
 
     private static final String PADDED = "--x\r\n" + Run.FIELD + "X-Padding: " + "p".repeat(7000) + "\r\n\r\nv\r\n";

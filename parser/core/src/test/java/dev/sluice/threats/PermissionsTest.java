@@ -121,7 +121,7 @@ class PermissionsTest {
             assertEquals(0, spool.files());
         }
         assertEquals("precious", Files.readString(victim));
-        try (Forms forms = Forms.open()) { // the one default
+        try (Forms forms = Forms.open()) { // the only method with a default directory
             Path own = forms.options().spool().path();
             assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(own)));
             assertEquals(Path.of(System.getProperty("java.io.tmpdir")), own.getParent());

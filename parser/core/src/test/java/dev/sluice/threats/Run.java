@@ -57,7 +57,7 @@ final class Run {
 
     long chunks;
 
-    /** The most memory held when the decoder asks for input. */
+    /** The most memory held when the decoder needs input. */
     long mostHeld;
 
     private Run() {}

@@ -60,7 +60,7 @@ class TemporaryFilesTest extends SpooledTest {
         void run(PushedForm assembler) throws IOException;
     }
 
-    /** After every exception, nothing is left before and after the assembler is closed. */
+    /** Requires that nothing is left after an exception, both before and after the form is closed. */
     private void assertNothingIsLeftBy(FormOptions options, String context, Reading reading) throws IOException {
         try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
             try {
@@ -125,7 +125,7 @@ class TemporaryFilesTest extends SpooledTest {
         }
     }
 
-    /** Two failures: the given action, and closing the form, which happens twice. */
+    /** Two failures of one form: while it is received, and when it is closed. */
     @Test
     void cve_2026_18549_twoFaults_leaveNoFile() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {
@@ -304,7 +304,7 @@ class TemporaryFilesTest extends SpooledTest {
         assertEquals(Set.of(feeder), threads);
         noClasses()
                 .that()
-                .resideOutsideOfPackage("dev.sluice.encode") // its publisher sends bodies
+                .resideOutsideOfPackage("dev.sluice.encode") // sends bodies through a Flow.Publisher
                 .should()
                 .callConstructor(Thread.class, Runnable.class)
                 .orShould()

@@ -23,7 +23,7 @@ final class BareStream extends ServletInputStream {
      *
      * @param end the number of bytes to deliver
      * @param fails whether the stream fails after them instead of ending
-     * @param cuts the source of the sizes of the pieces
+     * @param cuts chooses the sizes of the pieces
      */
     BareStream(byte[] body, int end, boolean fails, SplittableRandom cuts) {
         this.body = body;
@@ -79,7 +79,7 @@ final class BareStream extends ServletInputStream {
         return failure;
     }
 
-    /** Often returns more than the next read delivers. */
+    /** Often returns a larger number than the next read delivers. */
     @Override
     public int available() throws IOException {
         if (at == end && fails) {

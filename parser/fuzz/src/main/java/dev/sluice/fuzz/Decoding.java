@@ -58,7 +58,7 @@ final class Decoding implements AutoCloseable {
         }
     }
 
-    /** Ends the input and closes the decoder. {@return the complete transcript} */
+    /** Ends the input, closes the decoder and returns the complete transcript. */
     Transcript finish() {
         decoder.finish();
         if (!over) {

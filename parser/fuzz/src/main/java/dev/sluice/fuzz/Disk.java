@@ -81,7 +81,7 @@ final class Disk {
         return files.hasFailed();
     }
 
-    /** Deletes all targets. {@return their contents by name} */
+    /** Deletes all targets and returns their contents by name. */
     Map<String, byte[]> takeTargets() throws IOException {
         Map<String, byte[]> taken = new TreeMap<>();
         for (Path target : list(targets)) {

@@ -48,7 +48,7 @@ final class FilterApplication implements FilterChain {
     private @Nullable HttpServletRequest seen;
     private @Nullable Exception thrown;
 
-    /** @param eager whether the filter has parsed the form before */
+    /** @param eager whether the filter has already parsed the form */
     FilterApplication(FilterVerdict verdict, BareResponse response, boolean eager, Input choices) {
         this.verdict = verdict;
         this.response = response;
@@ -132,7 +132,7 @@ final class FilterApplication implements FilterChain {
         return result;
     }
 
-    /** {@return whether the exception reports a mistake of the application} */
+    /** {@return whether the exception reports a mistake in the application} */
     private static boolean isPlain(Exception e) {
         return e instanceof IllegalStateException && !(e instanceof MultipartRequestException);
     }

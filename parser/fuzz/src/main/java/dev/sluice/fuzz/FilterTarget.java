@@ -32,10 +32,10 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servlet filter without a container, in front of a servlet that asks for parts or parameters, reads parts or bytes itself, or
- * throws. Meanwhile, the body is received in pieces, ends early or fails, and all faults of {@link FormTarget} occur. A form must
- * agree with its body, a rejection must have the status of its reason, only documented exceptions may leave the filter, and nothing
- * of the request may be leaked.
+ * The servlet filter without a container, in front of a servlet that asks for parts or parameters, reads parts or bytes
+ * itself, or throws. Meanwhile, the body is received in pieces, ends early or fails, and all faults of {@link
+ * FormTarget} occur. A form must agree with its body, a rejection must have the status of its reason, only documented
+ * exceptions may leave the filter, and the request may leak nothing.
  */
 public final class FilterTarget {
     private static final int OWN = 6;
@@ -218,7 +218,7 @@ public final class FilterTarget {
         disk.giveBack();
     }
 
-    /** Passes a request that is not a form. Of these, the filter wraps only those whose body is not multipart. */
+    /** Passes a request that is not a form. The filter wraps such a request only if its body is not multipart. */
     private void pass() throws IOException, ServletException {
         filter.doFilter(request, response, (seen, answer) -> {
             boolean wrapped = seen instanceof ServletRequestWrapper wrapper && wrapper.getRequest() == request;
@@ -251,7 +251,8 @@ public final class FilterTarget {
             request.dispatch(DispatcherType.ERROR);
             filter.doFilter(
                     request, new BareResponse(), (seen, answer) -> ((HttpServletRequest) seen).getParameter("a"));
-            request.dispatch(DispatcherType.REQUEST); // the end of a request with an error page, which may use the form
+            request.dispatch(
+                    DispatcherType.REQUEST); // the request ends only after its error page, which may use the form
         }
         require(filter.live() == 0, filter.live() + " requests are live");
         disk.noFaults();
@@ -275,7 +276,7 @@ public final class FilterTarget {
         Exception expected = thrown;
         MultipartException reason = refusal == null ? in(thrown, MultipartException.class) : null;
         if (reason != null && !application.hasCommitted()) {
-            require( // of MultipartRequests.form
+            require( // thrown by MultipartRequests.form
                     left == null
                             && response.getStatus() == reason.httpStatus()
                             && response.message().equals(reason.getMessage()),

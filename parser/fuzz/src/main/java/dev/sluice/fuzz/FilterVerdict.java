@@ -49,13 +49,13 @@ record FilterVerdict(
         require(form.isWhole(), "a form was returned that must be rejected: " + form.refusal());
     }
 
-    /** Requires that a call may fail with this exception; {@code ofTexts} if it asked for parameters. */
+    /** Requires that a call may fail with this exception. {@code ofTexts} means that the call requested parameters. */
     void requireRight(Exception e, boolean ofTexts) {
         if (e instanceof MultipartRequestException refused) {
             requireRight(refused, ofTexts);
         } else if (e instanceof MultipartException reason
                 && !ofTexts
-                && e != stream.failure()) { // of MultipartRequests
+                && e != stream.failure()) { // thrown by MultipartRequests
             require(mayBe(reason, false), "refused without a reason: " + reason);
         } else if (e instanceof BrokenApplication) {
             require(form.refusal() instanceof BrokenApplication, "the application threw although it has no bug");

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A runner of the fuzzing engine, Jazzer on libFuzzer, in a JVM of its own. */
+/** A runner of the fuzzing engine, Jazzer on libFuzzer, in a separate JVM. */
 final class Fuzzer {
     private static final String ENGINE = "com.code_intelligence.jazzer.Jazzer";
     private static final String EXECUTED = "stat::number_of_executed_units:";

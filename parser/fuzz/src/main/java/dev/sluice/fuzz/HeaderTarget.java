@@ -72,7 +72,7 @@ public final class HeaderTarget {
                 .toList();
         require(expected.equals(actual), actual + ", not " + expected, preset, value);
 
-        // The reference parser does not expose its boundary, but it accepts only a matching delimiter.
+        // The reference parser does not expose the boundary, but it accepts the body only if the delimiter matches.
         byte[] close = ("--" + quoted + "--").getBytes(StandardCharsets.ISO_8859_1);
         require(
                 ReferenceParser.parse(value, close, preset.toString()).isAccepted(),

@@ -110,7 +110,9 @@ public final class InvariantTarget {
         return false;
     }
 
-    /** Requires at most twice a header section, and less than twice the bytes fed. */
+    /**
+     * Requires that the memory held is at most twice the size of a header section, and less than twice the bytes fed.
+     */
     private void requireLittleMemory() {
         long held = ALLOCATOR.metric().usedHeapMemory();
         long most = Math.max(FIRST_ALLOCATION, 2L * Math.min(fed, limits.maxHeaderBytesPerPart() + 512L));
@@ -161,7 +163,7 @@ public final class InvariantTarget {
         requireBytes(bytes, from);
         if (retained.size() < MOST_RETAINED && random.nextInt(4) == 0 && source.held() > retained.size()) {
             ByteBuf kept = bytes.retainedSlice();
-            if (source.held() == retained.size() + 2) { // a slice of the chunk, not of a constant
+            if (source.held() == retained.size() + 2) { // a slice of the chunk; the delimiter's text is not counted
                 retained.add(kept);
                 retainedFrom.add(from);
             } else {

@@ -21,7 +21,8 @@ public final class Main implements Callable<Integer> {
     private static final long SLICE_SECONDS = 300;
 
     /**
-     * The first slice and every fifth one after it also learn from comparisons; the others are several times faster.
+     * The first time slice and every fifth one after it also learn from comparisons. The others are several times
+     * faster.
      */
     private static final int COMPARISONS_EVERY = 5;
 
@@ -30,7 +31,7 @@ public final class Main implements Callable<Integer> {
             defaultValue = "all",
             paramLabel = "TARGET",
             description =
-                    "partition, round-trip, reference, invariant, form, header or filter; 'every' for all in one process, 'all' for one after the other")
+                    "partition, round-trip, reference, invariant, form, header or filter; 'every' runs all in one process, 'all' runs one after the other")
     private String target = "all";
 
     @Parameters(

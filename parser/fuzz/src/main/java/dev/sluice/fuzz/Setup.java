@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * A body and the options for decoding it, made from the fuzzer's bytes: five choice bytes, then the body.
  * <pre>
  * byte 0   bits 0-1 preset, bit 2 the body consists of {@link Tokens}, bit 3 direct memory, bits 4-6 the boundary
- * byte 1   the kind of limits; none if it is below 8 (of 16)
+ * byte 1   bits 0-3 the kind of limits, none if below 8
  * byte 2   the values of the limits
  * byte 3-4 the cuts
  * </pre>
@@ -31,7 +31,7 @@ record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, in
     static final int TOKENS = 4;
     static final int DIRECT = 8;
 
-    /** The seeds use the first one. */
+    /** The possible values of Content-Type. The seeds use the first one. */
     static final String[] CONTENT_TYPES = {
         "multipart/form-data; boundary=x",
         "multipart/mixed; boundary=x",

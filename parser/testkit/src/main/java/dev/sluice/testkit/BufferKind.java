@@ -55,7 +55,7 @@ public enum BufferKind {
             (source, from, to) -> POOLED_DIRECT.maker.of(source, from, to).asReadOnly()),
     /** A wrapper around a read-only {@link ByteBuffer}, such as a mapped file. */
     READ_ONLY_NIO(Mode.PLAIN, (source, from, to) -> {
-        // One extra byte, because netty uses a single unreleasable buffer for all empty ones.
+        // One extra byte: for an empty buffer, netty returns a constant that cannot be released.
         ByteBuffer direct = ByteBuffer.allocateDirect(to - from + 1).put(source, from, to - from);
         return Unpooled.wrappedBuffer(direct.rewind().asReadOnlyBuffer()).writerIndex(to - from);
     });
@@ -67,12 +67,15 @@ public enum BufferKind {
         ByteBuf of(byte[] source, int from, int to);
     }
 
-    /** Where memory comes from. */
+    /** The allocators of the buffers. */
     private static final class Memory {
-        /** Counts its memory. Its buffers are never wrapped. */
+        /** Counts the unpooled memory. Netty never wraps its buffers for leak detection. */
         static final UnpooledByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
 
-        /** One arena each and no thread caches, so that released memory is free at once and the count is exact. */
+        /**
+         * One arena for heap memory, one for direct memory, and no thread caches: released memory is free at once, so
+         * the count is exact.
+         */
         static final PooledByteBufAllocator POOLED = new PooledByteBufAllocator(true, 1, 1, 8192, 3, 0, 0, false) {
             @Override
             protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {

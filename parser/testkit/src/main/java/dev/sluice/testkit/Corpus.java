@@ -19,7 +19,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The corpus of multipart bodies, with the result that each source expects and the project's decision if it differs.
+ * The corpus of multipart bodies, with the result that the source of each case expects, and the project's own decision
+ * where it differs.
  *
  * <p>The cases are the files {@code <folder>/<name>.body} and {@code .json} in {@code parser/testkit/corpus}, and in a
  * {@code shared/corpus} next to the project if it exists. The project's own decisions are in {@code verdicts.json}. The
@@ -56,7 +57,7 @@ public final class Corpus {
      * @param body the multipart body; must not be modified
      * @param says the corpus's expectation, in a few words
      * @param source the corpus's expectation
-     * @param decisions the project's decisions against the corpus, by preset
+     * @param decisions the project's decisions that differ from the corpus, by preset
      */
     public record Case(
             String id, String contentType, byte[] body, String says, Verdict source, Map<String, Decision> decisions) {
@@ -66,7 +67,7 @@ public final class Corpus {
         }
 
         /**
-         * {@return the expected result of the case: the corpus's, unless the project decides otherwise}
+         * {@return the expected result of the case: from the corpus, unless the project decides otherwise}
          *
          * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
          */
@@ -82,7 +83,7 @@ public final class Corpus {
     }
 
     /**
-     * A decision against the corpus.
+     * A decision that differs from the corpus.
      *
      * @param verdict the expected result
      * @param row the row of the policy

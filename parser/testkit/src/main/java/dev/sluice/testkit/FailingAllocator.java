@@ -6,10 +6,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A {@link CountingAllocator} with one failing allocation. The error is always the same instance. Thread-safe. */
 public final class FailingAllocator extends AbstractByteBufAllocator {
-    /** Never fails. */
+    /** The argument of the constructor for which no allocation fails. */
     public static final int NEVER = Integer.MAX_VALUE;
 
-    /** The allocator of the buffers, which counts the unreleased ones. */
+    /** The allocator that creates the buffers and counts the unreleased ones. */
     public final CountingAllocator memory = new CountingAllocator();
 
     /** The error of the failing allocation. */

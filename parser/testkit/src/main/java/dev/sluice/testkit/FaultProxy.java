@@ -23,14 +23,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * A proxy between an HTTP/1.1 client and a server on this machine that injects network and server faults into the n-th
- * request of a kind. Each connection carries one request, and bodies have a {@code Content-Length}.
+ * A proxy between an HTTP/1.1 client and a server on this machine. It injects network and server faults into chosen
+ * requests. Each connection carries one request, and bodies have a {@code Content-Length}.
  */
 public final class FaultProxy implements Closeable {
     /** What happens to one request. */
     public enum Fault {
         NONE,
-        /** The answer is cut off in its head, as by a proxy that closes the connection. */
+        /** The answer ends within its header section, as if a proxy had closed the connection. */
         CUT_IN_HEAD,
         /** The answer is cut off before its end. */
         CUT_IN_BODY,
@@ -50,7 +50,7 @@ public final class FaultProxy implements Closeable {
         LATE_REQUEST,
         /** The server receives the request a second time at {@link #release}. */
         DUPLICATE,
-        /** The values of the headers and the body of the answer are changed. */
+        /** The header values and the body of the answer are changed. */
         DAMAGED_ANSWER,
         /** The last byte of the body that the server receives is changed. */
         DAMAGED_BODY,
@@ -61,7 +61,7 @@ public final class FaultProxy implements Closeable {
         BUSY,
         /** The server handles the request, and the answer is 200 with an error document. */
         ERROR_IN_200,
-        /** The server handles the request, and the answer is 200 without the headers and the body of the server. */
+        /** The server handles the request, and its answer is replaced by an empty one with status 200. */
         EMPTY_200,
         FORBIDDEN,
         EXPIRED_TOKEN
@@ -106,7 +106,7 @@ public final class FaultProxy implements Closeable {
         rules.add(new Rule(which, new AtomicInteger(), first, last, fault));
     }
 
-    /** Sends everything that is late, and waits until it has arrived. */
+    /** Sends all delayed requests and answers, and waits until they have arrived. */
     public void release() throws InterruptedException {
         released.complete(null);
         while (!open.isEmpty()) {
@@ -261,7 +261,7 @@ public final class FaultProxy implements Closeable {
         }
     }
 
-    /** {@return the answer with other digits in its headers and its body; the framing is intact} */
+    /** {@return the answer with changed digits in its headers and body, but with intact framing} */
     private static byte[] damaged(byte[] answer, int headLength) {
         StringBuilder changed = new StringBuilder();
         String text = new String(answer, StandardCharsets.ISO_8859_1);

@@ -34,8 +34,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file system that delegates to another one and fails on request: at one chosen call, at writes beyond a chosen
- * space, and with short writes. Every call that can fail counts as one. It also counts open channels. Not thread-safe.
+ * A file system that delegates to another one and fails on request: a chosen call fails, the disk is full after a
+ * chosen number of bytes, or writes are short. It counts the calls that can fail, and the open channels. Not
+ * thread-safe.
  */
 public final class FaultyFileSystem extends FileSystem {
     private static final int NEVER = -1;
@@ -59,17 +60,16 @@ public final class FaultyFileSystem extends FileSystem {
         this.real = real;
     }
 
-    /** Makes call number {@code n} from now on fail, counted from 0; -1 for none. Resets {@link #calls()}. */
+    /** Makes the call fail that follows {@code n} others from now on; -1 for none. Resets {@link #calls()}. */
     public void failAt(int n) {
         countFrom(n);
         named = true;
     }
 
     /**
-     * Makes call number {@code callToFail} from now on fail and limits the space. The names of calls are not kept, so
-     * this works for any number of calls.
+     * Makes one call fail and limits the space. The names of calls are not kept, so this works for any number of calls.
      *
-     * @param callToFail counted from 0; -1 for none
+     * @param callToFail the number of calls from now on that precede the failing one; -1 for none
      * @param bytesOfSpace as for {@link #diskSpace}
      * @param bytesPerWrite as for {@link #largestWrite}
      */
@@ -124,7 +124,7 @@ public final class FaultyFileSystem extends FileSystem {
         basicOnly = true;
     }
 
-    /** Makes every move cross file systems. */
+    /** Makes every move fail like a move to another file system. */
     public void otherFileSystem() {
         otherFileSystem = true;
     }
@@ -381,7 +381,7 @@ public final class FaultyFileSystem extends FileSystem {
         public void close() throws IOException {
             if (channel.isOpen()) {
                 open--;
-                channel.close(); // a close that reports an error has still closed the channel
+                channel.close(); // the channel is closed even if close fails
                 call("close", path);
             }
         }

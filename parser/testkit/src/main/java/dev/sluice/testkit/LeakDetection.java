@@ -18,8 +18,8 @@ import org.junit.platform.launcher.LauncherSessionListener;
  * Makes netty 4.1 or 4.2 count every tracked buffer exactly, without sampling and without waiting for the garbage
  * collector, in every test run with the test kit on its class path.
  *
- * <p>netty looks up its leak detector when its first buffer class is loaded. This listener therefore installs it when
- * the launcher's session opens, before any test class is loaded.
+ * <p>netty looks up its leak detector when its first buffer class is loaded. This listener therefore installs the
+ * detector when the launcher's session opens, before any test class is loaded.
  */
 public final class LeakDetection implements LauncherSessionListener {
     private static final boolean STACKS = Boolean.getBoolean("sluice.leaks.stacks");
@@ -68,14 +68,14 @@ public final class LeakDetection implements LauncherSessionListener {
             int track =
                     ResourceLeakDetector.class.getMethod("track", Object.class).getModifiers();
             return Modifier.isFinal(track)
-                    ? TrackersOfNetty41.detector(resource)
-                    : DetectorOfNetty42.detector(resource);
+                    ? Netty41Trackers.detector(resource)
+                    : Netty42LeakDetector.detector(resource);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("the leak detector of this version of netty cannot be made exact", e);
         }
     }
 
-    /** Starts a new count. {@return the counter} */
+    /** Starts a new count and returns it. */
     static Scope begin() {
         Scope next = new Scope();
         scope = next;
@@ -103,7 +103,7 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** {@return the requested buffer, which netty 4.1 always wraps} */
+    /** {@return the buffer, without the wrapper that netty 4.1 always adds if the mode is PLAIN} */
     static ByteBuf asAsked(ByteBuf buffer) {
         boolean isWrapped = buffer.getClass().getSimpleName().contains("LeakAware");
         return MODE.get() == Mode.PLAIN && isWrapped ? buffer.unwrap() : buffer;
@@ -125,9 +125,7 @@ public final class LeakDetection implements LauncherSessionListener {
         return scope.open.stream().flatMap(buffer -> buffer.hints().stream()).toList();
     }
 
-    /**
-     * The buffers of one test. A buffer belongs to the scope in which it was allocated, even if it is released later.
-     */
+    /** The buffers of one test. A buffer belongs to the test that allocated it, even if it is released later. */
     static final class Scope {
         private final Set<Tracked> open = ConcurrentHashMap.newKeySet();
 
@@ -147,7 +145,9 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** An unreleased buffer. {@link Mode#PLAIN} leaves its buffers to the allocators of {@link BufferKind}. */
+    /**
+     * A tracked buffer. Buffers of {@link Mode#PLAIN} are not tracked: the allocators of {@link BufferKind} count them.
+     */
     abstract static class Tracked {
         private final Scope home = scope;
         private final @Nullable Throwable made = STACKS ? new Throwable("made here") : null;

@@ -5,9 +5,10 @@ import java.lang.management.ThreadMXBean;
 import java.util.function.IntFunction;
 
 /**
- * An assertion that work is linear in the size of its input. It compares processor times of the current thread, so other threads,
- * garbage collection and the JIT compiler do not count. Linear work takes as long for one large input as for the same number of bytes in
- * 16 small inputs, quadratic work 16 times as long. The bound is four times.
+ * An assertion that work is linear in the size of its input. It compares processor times of the current thread, so
+ * other threads, garbage collection and the JIT compiler do not count. Linear work takes the same time for one large
+ * input and for 16 small inputs with as many bytes in total. Quadratic work takes 16 times as long for the large input.
+ * The assertion allows four times.
  */
 public final class LinearWork {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -23,7 +24,7 @@ public final class LinearWork {
      *
      * @param what the description of the input for the message
      * @param largeSize the size of the large input
-     * @param work creates a run over an input of a size; only the run is measured
+     * @param work creates a run over an input of the given size; only the run is measured
      */
     public static void require(Object what, int largeSize, IntFunction<Runnable> work) {
         Runnable large = work.apply(largeSize);

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param preset the preset whose rules were applied
  * @param parts the complete parts, in order
- * @param partial the part with a complete, valid header section whose body was incomplete at the error, with the
- *     certain part of its body; null without an error or without an open part
+ * @param partial the part whose body was incomplete when the error occurred, with the bytes that certainly belong to
+ *     it; null if there was no error, or no part with a complete and valid header section was open
  * @param deviations the reported deviations, in order; never truncated
  * @param silent the deviations accepted without a report, in order
  * @param bodySize size of the whole body in bytes

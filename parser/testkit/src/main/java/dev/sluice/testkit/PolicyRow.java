@@ -8,10 +8,11 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * An unusual input and the expected result for each preset, written by hand in {@code policy-rows.txt}, which explains the format.
+ * An unusual input and the expected result for each preset, written by hand in {@code policy-rows.txt}, which explains
+ * the format.
  *
  * @param title the row and subject of the policy
- * @param mark the offset of the byte that matters, or -2
+ * @param mark the offset of the byte that the row is about; -2 if it is not marked
  * @param expected the output of {@link #show} for each preset; {@code ALL} is COMPATIBLE with every deviation reported
  */
 public record PolicyRow(

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A connection for HTTP/1.1 requests written by hand, for behaviour that no client library has. */
+/** A connection for HTTP/1.1 requests written by hand, for behaviour that client libraries do not offer. */
 public final class RawHttp implements AutoCloseable {
     private static final int PATIENCE_MILLIS = 180_000;
 

@@ -60,7 +60,7 @@ final class ReferenceContentType {
         return subtype.equalsIgnoreCase("form-data");
     }
 
-    /** Text after a value that is not a parameter is an error of the boundary: missing, duplicate, or invalid. */
+    /** Reads the parameters. Text between parameters is an error of the boundary: missing, duplicate, or invalid. */
     private void parameters() {
         for (boolean first = comma; is(';') || first; first = false) {
             at++;

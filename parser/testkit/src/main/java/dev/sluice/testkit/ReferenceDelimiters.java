@@ -51,7 +51,8 @@ final class ReferenceDelimiters {
     }
 
     /**
-     * {@return the last byte of the first dash-boundary in [from, to) after a CR or LF alone that does not end a line, or -1}
+     * {@return the last byte of the first dash-boundary in [from, to) that follows a lone CR or LF which does not end a
+     * line; -1 if there is none}
      *
      * <p>A line end before the region does not count.
      */

@@ -188,7 +188,7 @@ final class ReferenceDisposition {
             return;
         }
         if (!is(equals, '=') || equals > at && !rules.accepts("DISPOSITION_SYNTAX")) {
-            throw malformed(equals); // to the grammar, a parameter without a value has ended before the blank
+            throw malformed(equals); // the grammar allows no value here, so a blank ends the parameter
         }
         boolean once = key.equals("name") || key.equals("filename") || key.equals("name*") || key.equals("filename*");
         if (once && parameter(key) != null) {
@@ -213,7 +213,7 @@ final class ReferenceDisposition {
         parameters.add(new Parameter(key, value, field.offset(nameStart)));
     }
 
-    /** An unknown parameter, which other readers may take for a known one. */
+    /** Reports an unknown parameter that other readers may take for a known one. */
     private void unknown(String key, int nameStart) {
         if (formData && parameter(key) != null) {
             log.met("REPEATED_PARAMETER", "DUPLICATE_PARAMETER", part, field.offset(nameStart));
@@ -270,7 +270,7 @@ final class ReferenceDisposition {
                 i += isPair(i) ? 1 : 0;
             } else if (is(i, '"')) {
                 if (junk >= 0 && is(i - 1, '=')) {
-                    break; // a second parameter to some readers
+                    break; // some readers find a second parameter here
                 }
                 end = isValueEnd(i + 1) ? i : -1;
                 junk = end < 0 && junk < 0 ? afterBlanks(i + 1) : junk;
@@ -282,7 +282,9 @@ final class ReferenceDisposition {
         int odd = junk;
         if (end < 0 && junk < 0 && rules.accepts("DISPOSITION_SYNTAX")) {
             for (int i = start; i < field.length(); i++) {
-                end = is(i, '"') && isValueEnd(i + 1) ? i : end; // all of them are escaped
+                end = is(i, '"') && isValueEnd(i + 1)
+                        ? i
+                        : end; // the last quote ends the value, although it is escaped
             }
             odd = end - 1;
         }
@@ -299,7 +301,7 @@ final class ReferenceDisposition {
         return is(i + 1, '"') || is(i + 1, '\\');
     }
 
-    /** @param odd where there is what has one reading only with some tolerance, or -1 */
+    /** @param odd the offset at which to report {@code DISPOSITION_SYNTAX}, or -1 */
     private byte[] judged(int from, int to, int odd) {
         ByteArrayOutputStream value = new ByteArrayOutputStream();
         for (int i = from; i < to; i++) {

@@ -22,7 +22,7 @@ final class ReferenceField {
         this.nameOffset = nameStart;
     }
 
-    /** Adds a line of the value; the blanks around a line break are one space. */
+    /** Adds a line of the value. The line break and the blanks around it become one space. */
     void addLine(int from, int to) {
         int first = from;
         while (first < to && Bytes.isBlank(body[first])) {
@@ -68,7 +68,10 @@ final class ReferenceField {
         return value[at] & 0xFF;
     }
 
-    /** {@return the offset in the body of a byte of the value; for the length of the value, the offset after it} */
+    /**
+     * {@return the offset in the body of the byte at an index of the value; for the index after the last byte, the
+     * offset after the value}
+     */
     int offset(int at) {
         return at == value.length ? end : offsets[at];
     }

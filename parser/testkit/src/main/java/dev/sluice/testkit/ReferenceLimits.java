@@ -28,7 +28,7 @@ public record ReferenceLimits(
     public static final ReferenceLimits DEFAULTS = new ReferenceLimits(
             Long.MAX_VALUE, Long.MAX_VALUE, 1000, Long.MAX_VALUE, 32, 8 << 10, 256 << 10, 4 << 10, 4 << 10);
 
-    /** {@return these limits with another one of this name, an {@code int}} */
+    /** {@return these limits with another value of the limit {@code name}, which is an {@code int}} */
     public ReferenceLimits with(String setting, long value) {
         return new ReferenceLimits(
                 setting.equals("maxBodyBytes") ? value : maxBodyBytes,

@@ -299,7 +299,7 @@ public final class ReferenceParser {
     /**
      * The rest of the line after a dash-boundary.
      *
-     * @param at the byte after the line, after the second dash, or the one that breaks the line
+     * @param at the byte after the line or after the second dash, or the first byte that does not fit
      * @param bareLf the offset of an LF without CR; -1 otherwise
      */
     private record Line(LineKind kind, int at, int bareLf) {}
@@ -388,7 +388,7 @@ public final class ReferenceParser {
             this.start = start;
         }
 
-        /** Checks for each byte first the limits, then the number of fields, then the grammar. */
+        /** For each byte, checks the limits, then the number of fields, then the grammar. */
         void read() {
             int i = start;
             for (; ; ) {
@@ -624,7 +624,7 @@ public final class ReferenceParser {
 
         private boolean keepsAscii(Charset charset) {
             for (byte b = ' '; b < 0x7F; b++) {
-                byte[] two = {b, b}; // half a character of UTF-16 would be no character
+                byte[] two = {b, b}; // an unpaired UTF-16 surrogate would not be a character
                 String text = new String(two, charset);
                 if (!text.equals("" + (char) b + (char) b)) {
                     return false;

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A setting, with a body whose result changes when it is set. Every API is tested with the same cases, to prove that
- * the setting takes effect there. The boundary is {@code x}.
+ * A setting, and a body whose result changes with it. Every API is tested with the same cases, to prove that the
+ * setting takes effect there. The boundary is {@code x}.
  *
  * @param setting its name, as in its setter
  * @param text its value
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param after the result with the setting
  */
 public record SettingCase(String setting, String text, From from, String body, String before, String after) {
-    /** The APIs, from the lowest to the highest. A setting that one applies is also applied by those after it. */
+    /** The APIs, from the lowest to the highest. If an API applies a setting, so does each one after it. */
     public enum From {
         DECODER,
         READER,

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The reference parser's result for every case of the corpus in every preset: as the corpus expects, or as
- * verdicts.json decides and for the reason given there.
+ * Compares the reference parser's result for every case and preset with the corpus, or with the decision in
+ * verdicts.json and its reason.
  */
 class CorpusVerdictTest {
     static List<Corpus.Case> cases() {

@@ -45,7 +45,7 @@ class LeakCheckTest {
     }
 
     @Test
-    void buffer_releasedByAnotherThreadAfterTheTest_isNoLeak() {
+    void buffer_releasedByAnotherThreadAfterTheTest_isNotALeak() {
         EngineTestKit.engine("junit-jupiter")
                 .selectors(selectClass(Late.class))
                 .execute()
@@ -124,7 +124,7 @@ class LeakCheckTest {
         }
     }
 
-    /** Run by a test above alone: it is not found by its name. */
+    /** Tests that are run only by a test above; Surefire does not select them by name. */
     @ExtendWith({LeakCheck.class, Late.Release.class})
     @Tag("example")
     static class Late {

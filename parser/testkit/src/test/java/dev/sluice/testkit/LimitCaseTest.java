@@ -28,7 +28,7 @@ class LimitCaseTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void oneBeyondLimit_isRejected_andNothingElse(LimitCase limit) {
+    void limit_exceededByOne_isRejectedForThatLimit(LimitCase limit) {
         assertNull(error(limit, LIMIT - 1));
         assertNull(error(limit, LIMIT));
         Outcome.Error expected =

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The reference parser says of each row of the policy what is written there by hand. */
+/** Compares the reference parser with each row of the policy table, which is written by hand. */
 class PolicyRowsTest {
     private static final ReferenceLimits DEFAULTS = ReferenceLimits.DEFAULTS;
 

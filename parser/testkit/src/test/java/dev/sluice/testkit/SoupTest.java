@@ -21,7 +21,7 @@ class SoupTest {
             TOO_MANY_PARTS TOO_MANY_FILES PART_TOO_LARGE BODY_TOO_LARGE
             """.strip().split("\\s+"));
 
-    /** What was met with one preset. */
+    /** The reasons and deviations found with one preset. */
     private static final class Met {
         private final String preset;
         private final Map<String, Integer> reasons = new TreeMap<>();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SplitsTest {
     @Test
-    void chunks_concatenatedAreTheBody() {
+    void chunks_concatenated_equalBody() {
         SplittableRandom random = new SplittableRandom(1);
         for (int size : new int[] {0, 1, 2, 7, 50}) {
             byte[] body = new byte[size];

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** The memory of one form: its limit and its account. */
 class FormMemoryTest {
-    /** The most that a form reserves ahead. */
+    /** The most memory that a form reserves in advance. */
     private static final long AHEAD = 8 << 10;
 
     @Test

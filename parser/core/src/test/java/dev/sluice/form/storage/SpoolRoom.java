@@ -14,7 +14,7 @@ public final class SpoolRoom {
         giveBack(spool.bytes());
     }
 
-    /** Reserves bytes, if there is room. {@return whether it did} */
+    /** Reserves bytes if there is room, and returns whether there was. */
     public boolean reserves(int bytes) {
         try {
             spool.reserve(bytes);

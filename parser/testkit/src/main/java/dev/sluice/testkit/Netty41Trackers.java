@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
  * creates the trackers itself. If the garbage collector takes a buffer, its tracker stays in the set, which reveals the
  * leak.
  */
-final class TrackersOfNetty41 extends AbstractSet<Object> {
+final class Netty41Trackers extends AbstractSet<Object> {
     private final Map<Object, Tracker> open = new ConcurrentHashMap<>();
 
-    private TrackersOfNetty41() {}
+    private Netty41Trackers() {}
 
     /** {@return a detector that tracks every buffer} */
     static <T> ResourceLeakDetector<T> detector(Class<T> resource) throws ReflectiveOperationException {
         ResourceLeakDetector<T> detector = new ResourceLeakDetector<>(resource, 1);
-        field(ResourceLeakDetector.class, "allLeaks").set(detector, new TrackersOfNetty41());
+        field(ResourceLeakDetector.class, "allLeaks").set(detector, new Netty41Trackers());
         return detector;
     }
 
@@ -81,8 +81,8 @@ final class TrackersOfNetty41 extends AbstractSet<Object> {
         }
 
         /**
-         * Returns the number of records. The newest record holds the number of those before it; the first one is the
-         * allocation.
+         * Returns the number of records. The newest record holds the number of records before it. The first record is
+         * the allocation.
          */
         @Override
         long unreported() {

@@ -9,14 +9,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /** A leak detector with counting trackers. It must not be loaded with netty 4.1, where {@code track} is final. */
-final class DetectorOfNetty42<T> extends ResourceLeakDetector<T> {
-    private DetectorOfNetty42(Class<?> resource) {
+final class Netty42LeakDetector<T> extends ResourceLeakDetector<T> {
+    private Netty42LeakDetector(Class<?> resource) {
         super(resource, 1);
     }
 
     /** {@return a detector that tracks every buffer} */
     static <T> ResourceLeakDetector<T> detector(Class<T> resource) {
-        return new DetectorOfNetty42<>(resource);
+        return new Netty42LeakDetector<>(resource);
     }
 
     @Override
