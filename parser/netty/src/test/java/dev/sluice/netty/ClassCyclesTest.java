@@ -13,7 +13,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
 /** The classes have no cyclic dependencies, and the optional HTTP/2 codec is loaded only for streams. */
-class NoCircleTest {
+class ClassCyclesTest {
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages("dev.sluice.netty");
