@@ -1,9 +1,12 @@
 package dev.sluice;
 
+import dev.sluice.encode.ChunkInputStream;
 import dev.sluice.legacy.LegacyFormats;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
@@ -49,6 +52,8 @@ public final class FormRelay implements AutoCloseable {
         @Nullable
         Part apply(PartHead head) throws IOException;
     }
+
+    private static final int STREAM_CHUNK = 16 << 10;
 
     private final MultipartDecoder decoder;
     private final MultipartEncoder encoder;
@@ -121,6 +126,32 @@ public final class FormRelay implements AutoCloseable {
             close(); // or data of the rejected part would become part of the previous one
             throw e;
         }
+    }
+
+    /**
+     * {@return a stream of the bytes to send, for a blocking client} Each read reads from {@code in} what it needs, and throws if the form of the client
+     * is rejected or incomplete. The client then aborts the request, because it has not seen the end of the stream.
+     *
+     * @param in the body of the client; not closed with the stream
+     */
+    public InputStream inputStream(InputStream in) {
+        boolean[] finished = new boolean[1];
+        return new ChunkInputStream(
+                () -> {
+                    ByteBuf bytes;
+                    while ((bytes = next()) == null && !finished[0]) {
+                        byte[] chunk = new byte[STREAM_CHUNK];
+                        int count = in.read(chunk);
+                        finished[0] = count < 0;
+                        if (finished[0]) {
+                            finish();
+                        } else {
+                            feed(Unpooled.wrappedBuffer(chunk, 0, count));
+                        }
+                    }
+                    return bytes;
+                },
+                this::close);
     }
 
     private @Nullable ByteBuf relay() throws IOException {

@@ -152,7 +152,8 @@ public final class MultipartBody {
 
     /** {@return the body as a stream, which closes the content that it has opened} */
     public InputStream inputStream() {
-        return new ChunkInputStream(new Chunks(UNPOOLED, false));
+        Chunks chunks = new Chunks(UNPOOLED, false);
+        return new ChunkInputStream(chunks::next, chunks::close);
     }
 
     /**

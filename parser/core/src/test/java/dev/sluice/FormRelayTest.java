@@ -1,6 +1,7 @@
 package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,7 +12,9 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -89,6 +92,23 @@ class FormRelayTest {
             assertEquals(
                     List.of("a null null b", "a null null b", "a null null b"),
                     relayed(FORM, size, NameEscaping.REJECT, head -> part("a", "b")));
+        }
+    }
+
+    @Test
+    void stream_hasTheRelayedForm_orThrows() throws IOException {
+        FormRelay relay = relay(NameEscaping.REJECT, head -> head.name().equals("secret") ? null : Part.of(head));
+        try (InputStream in = relay.inputStream(new ByteArrayInputStream(Decoding.bytes(FORM)));
+                MultipartReader parts = MultipartReader.create(in, relay.contentType())) {
+            assertEquals("title", parts.nextPart().name());
+            assertEquals("photo", parts.nextPart().name());
+            assertNull(parts.nextPart());
+        }
+        byte[] truncated = Decoding.bytes(FORM.substring(0, FORM.length() - 6));
+        try (InputStream in = relay(NameEscaping.REJECT, Part::of).inputStream(new ByteArrayInputStream(truncated))) {
+            MultipartException e = assertThrows(MultipartException.class, in::readAllBytes);
+            assertEquals(Reason.TRUNCATED, e.reason());
+            assertThrows(IllegalStateException.class, in::read);
         }
     }
 

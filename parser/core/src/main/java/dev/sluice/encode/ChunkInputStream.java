@@ -1,8 +1,8 @@
 package dev.sluice.encode;
 
-import dev.sluice.MultipartBody;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
@@ -10,13 +10,22 @@ import org.jspecify.annotations.Nullable;
 
 /** A stream over the chunks of a body. */
 public final class ChunkInputStream extends InputStream {
-    private final MultipartBody.Chunks chunks;
+    /** The source of the chunks. */
+    public interface Chunks {
+        /** {@return the next chunk, <em>transferred</em>; null at the end} */
+        @Nullable
+        ByteBuf next() throws IOException;
+    }
+
+    private final Chunks chunks;
+    private final Closeable body;
     private ByteBuf chunk = Unpooled.EMPTY_BUFFER;
     private boolean closed;
 
-    /** @param chunks closed with this stream */
-    public ChunkInputStream(MultipartBody.Chunks chunks) {
+    /** @param body closed with this stream */
+    public ChunkInputStream(Chunks chunks, Closeable body) {
         this.chunks = chunks;
+        this.body = body;
     }
 
     @Override
@@ -58,6 +67,6 @@ public final class ChunkInputStream extends InputStream {
         closed = true;
         chunk.release();
         chunk = Unpooled.EMPTY_BUFFER;
-        chunks.close();
+        body.close();
     }
 }

@@ -85,7 +85,7 @@ public final class PushedForm implements FormSource, AutoCloseable {
         }
     }
 
-    private MultipartForm result() throws IOException {
+    MultipartForm result() throws IOException {
         try {
             return intake.completion.join();
         } catch (CompletionException e) {

@@ -1,0 +1,314 @@
+package dev.sluice.form;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartEncoder;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.NameEscaping;
+import dev.sluice.PartHead;
+import dev.sluice.task.IsolatedCall;
+import dev.sluice.task.SerialTask;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A form that is sent to another server while it arrives. It publishes the body of the outgoing request, with a new boundary, and the
+ * sinks of the parts that the decider of the incoming form sends. Create one per form, and close it when the form has ended.
+ *
+ * <p><b>Completeness.</b> The body is completed when the whole form was accepted. If the form is rejected, aborted or incomplete, the
+ * subscriber gets {@code onError}. An HTTP client then resets the request, and the other server never receives the end of the body. If
+ * the subscriber cancels, or {@link #abort} is called, because the other server has answered early or the connection is lost, the
+ * incoming form fails.
+ *
+ * <p><b>Flow.</b> The incoming form waits until the subscriber requests more, at most {@link FormOptions#maxSinkWait()}. The client gets
+ * no {@code 100 Continue} before the subscriber's first request, and does not send a body in vain if the other server is down. Content
+ * is passed through as retained slices.
+ *
+ * <p>Thread-safe.
+ */
+public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf>, AutoCloseable {
+    private final MultipartEncoder encoder;
+
+    private final SerialTask delivering = new SerialTask(this::deliver);
+    private final AtomicBoolean hasSubscriber = new AtomicBoolean();
+    private final AtomicLong demand = new AtomicLong();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private volatile Flow.@Nullable Subscriber<? super ByteBuf> subscriber;
+    private volatile boolean cancelled;
+
+    // Written by the form in this order: buffers, whether they are the last ones, and the readiness that it waits for.
+    private final Queue<ByteBuf> waiting = new ConcurrentLinkedQueue<>();
+    private volatile boolean committing;
+    private volatile @Nullable Readiness blocked;
+
+    /** Whether the subscriber has everything. Used by {@link #deliver} alone. */
+    private boolean complete;
+
+    private OutgoingForm(MultipartEncoder encoder) {
+        this.encoder = encoder;
+    }
+
+    /**
+     * {@return a form without parts}
+     *
+     * @param escaping the treatment of names that could be misread
+     * @param allocator for header sections and delimiters
+     */
+    public static OutgoingForm create(NameEscaping escaping, ByteBufAllocator allocator) {
+        return new OutgoingForm(MultipartEncoder.create(Boundary.random("multipart/form-data"), escaping, allocator));
+    }
+
+    /** {@return the value for the {@code Content-Type} header field of the outgoing request} */
+    public String contentType() {
+        return encoder.contentType();
+    }
+
+    /**
+     * {@return {@code options} of the incoming form, changed to send it} Transfer encodings and nested bodies are decoded, because the
+     * outgoing form has neither.
+     *
+     * @param decider returns {@link PartDecision#to} with {@link #part(PartHead)} for each part to send
+     */
+    public FormOptions.Builder options(FormOptions.Builder options, PartDecider decider) {
+        return options.admission(this)
+                .decider(decider)
+                .decodeTransferEncodings(true)
+                .expandNested(true);
+    }
+
+    /** {@return a sink that sends the part with the names and the type of the client} If these could be misread, the form is rejected. */
+    public PartSink part(PartHead head) {
+        return new Part(Objects.requireNonNull(head.name(), "name"), head.filename(), head.contentType(), head);
+    }
+
+    /**
+     * {@return a sink that sends a part with these names and this type} If these could be misread, the form fails with an {@link
+     * IllegalArgumentException}.
+     *
+     * @param filename null for a field
+     * @param contentType null to send none
+     */
+    public PartSink part(String name, @Nullable String filename, @Nullable String contentType) {
+        return new Part(name, filename, contentType, null);
+    }
+
+    /** The sink of one part. It begins the part with the first content, so that a sink that is not used leaves nothing. */
+    private final class Part implements PartSink {
+        private final String name;
+        private final @Nullable String filename;
+        private final @Nullable String contentType;
+        private final @Nullable PartHead unchanged;
+        private boolean begun;
+
+        Part(String name, @Nullable String filename, @Nullable String contentType, @Nullable PartHead unchanged) {
+            this.name = name;
+            this.filename = filename;
+            this.contentType = contentType;
+            this.unchanged = unchanged;
+        }
+
+        @Override
+        public Readiness write(ByteBuf data) throws IOException {
+            begin();
+            waiting.add(encoder.write(data.retainedSlice()));
+            return send();
+        }
+
+        @Override
+        public Readiness complete() throws IOException {
+            begin();
+            return send();
+        }
+
+        private void begin() throws IOException {
+            if (begun) {
+                return;
+            }
+            begun = true;
+            try {
+                waiting.add(encoder.beginPart(name, filename, contentType));
+            } catch (IllegalArgumentException e) {
+                if (unchanged == null) {
+                    throw e;
+                }
+                throw unchanged
+                        .because(Reason.MALFORMED_HEADER)
+                        .saying(String.valueOf(e.getMessage()))
+                        .cause(e)
+                        .build();
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    // ---- the incoming form
+
+    @Override
+    public Readiness admit() throws IOException {
+        return send();
+    }
+
+    @Override
+    public Readiness commit() throws IOException {
+        waiting.add(encoder.finish());
+        committing = true;
+        return send();
+    }
+
+    /** Fails the outgoing request, and with it the form, unless the subscriber has everything. */
+    @Override
+    public void cancelCommit(Throwable reason) {
+        abort(reason);
+    }
+
+    /** Fails the outgoing request unless it is complete. */
+    @Override
+    public void ended() {
+        close();
+    }
+
+    /** {@return a readiness until the subscriber has taken all buffers and requests more, or has the last one} */
+    private Readiness send() throws IOException {
+        Readiness sent = Readiness.pending();
+        blocked = sent;
+        signal();
+        return sent.checkReady() ? Readiness.READY : sent;
+    }
+
+    /** Fails the outgoing request unless it is complete, and releases everything. Idempotent. */
+    @Override
+    public void close() {
+        abort(new IOException("the form of the client was rejected or is incomplete"));
+    }
+
+    /**
+     * Fails the incoming form and the outgoing request. Has no effect after the first call or when the request is complete.
+     *
+     * @param reason the exception of the incoming form, for example that the other server has answered before it had the whole form
+     */
+    public void abort(Throwable reason) {
+        failure.compareAndSet(null, Objects.requireNonNull(reason, "reason"));
+        signal();
+    }
+
+    // ---- the outgoing request
+
+    /** @param subscriber receives the buffers, <em>transferred</em>. A second subscriber gets {@code onError} */
+    @Override
+    public void subscribe(Flow.Subscriber<? super ByteBuf> subscriber) {
+        boolean first = hasSubscriber.compareAndSet(false, true);
+        subscriber.onSubscribe(new Flow.Subscription() {
+            @Override
+            public void request(long count) {
+                if (first && count > 0) {
+                    demand.accumulateAndGet(count, (a, b) -> a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b);
+                    signal();
+                } else if (first) {
+                    abort(new IllegalArgumentException("the subscriber has requested less than one buffer"));
+                }
+            }
+
+            @Override
+            public void cancel() {
+                if (first) {
+                    cancelled = true;
+                    abort(new IOException("the request to the other server ended before the form was complete"));
+                }
+            }
+        });
+        if (first) {
+            this.subscriber = subscriber;
+            signal();
+        } else {
+            subscriber.onError(new IllegalStateException(
+                    "the form can be sent only once, because it is not kept: do not repeat the request"));
+        }
+    }
+
+    /** {@return the body for the client of the JDK, of unknown length} Content is copied, because that client does not release it. */
+    public HttpRequest.BodyPublisher publisher() {
+        return HttpRequest.BodyPublishers.fromPublisher(copies -> subscribe(new Flow.Subscriber<>() {
+            @Override
+            public void onSubscribe(Flow.Subscription subscription) {
+                copies.onSubscribe(subscription);
+            }
+
+            @Override
+            public void onNext(ByteBuf bytes) {
+                ByteBuffer copy = ByteBuffer.wrap(ByteBufUtil.getBytes(bytes));
+                bytes.release();
+                copies.onNext(copy);
+            }
+
+            @Override
+            public void onError(Throwable reason) {
+                copies.onError(reason);
+            }
+
+            @Override
+            public void onComplete() {
+                copies.onComplete();
+            }
+        }));
+    }
+
+    private void signal() {
+        if (delivering.trigger()) {
+            delivering.run();
+        }
+    }
+
+    /** Sends the next signals to the subscriber and to the form. {@return false, because nothing is left to do} */
+    private boolean deliver() {
+        Readiness form = blocked;
+        boolean last = committing;
+        Flow.Subscriber<? super ByteBuf> to = subscriber;
+        while (failure.get() == null && to != null && demand.get() > 0) {
+            ByteBuf next = waiting.poll();
+            if (next == null) {
+                break;
+            }
+            demand.decrementAndGet();
+            try {
+                to.onNext(next);
+            } catch (RuntimeException | Error e) {
+                cancelled = true;
+                failure.compareAndSet(null, e);
+            }
+        }
+        Throwable reason = complete ? null : failure.get();
+        if (reason != null) {
+            for (ByteBuf next; (next = waiting.poll()) != null; next.release()) {}
+            subscriber = null;
+            if (to != null && !cancelled) {
+                IsolatedCall.run(() -> to.onError(reason));
+            }
+            if (form != null) {
+                form.fail(reason);
+            }
+        } else if (waiting.isEmpty()) {
+            if (last && to != null) {
+                subscriber = null;
+                complete = true;
+                IsolatedCall.run(to::onComplete);
+            }
+            if (form != null && (last ? complete : demand.get() > 0)) {
+                form.ready();
+            }
+        }
+        return false;
+    }
+}
