@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param open for each open handler: its end, and the action that shuts it down by a deadline
  * @param shutdownDeadline in terms of {@link System#nanoTime()}; null before the shutdown
  * @param queuedBytes the bytes in the inbound queues of all connections
+ * @param order reports a wrong order of handlers once
  */
 record HandlerGroup(
         Forms forms,
@@ -31,7 +32,8 @@ record HandlerGroup(
         long drainNanos,
         Map<CompletableFuture<Void>, LongConsumer> open,
         AtomicReference<@Nullable Long> shutdownDeadline,
-        AtomicLong queuedBytes) {
+        AtomicLong queuedBytes,
+        PipelineOrder order) {
     /** {@return the number of bytes to drain after a response if no form has another limit} */
     long maxDrainBytes() {
         return forms.options().maxDrainBytes();

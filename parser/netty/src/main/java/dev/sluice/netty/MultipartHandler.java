@@ -190,7 +190,10 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             discard(message);
         } else if (request.isDone() && message instanceof HttpRequest head) {
             beginRequest(ctx, head);
+        } else if (request.isDone() && message instanceof HttpContent) {
+            inbound.discard(); // a handler before this one, such as a CorsHandler, has responded to the request
         } else if (request.isDone()) {
+            group.order().check(ctx, message);
             ctx.fireChannelRead(inbound.remove());
         } else if (request.isForNextHandlers() && !(request.isFullyReceived() && message instanceof HttpRequest)) {
             request.received(message);
@@ -240,6 +243,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
                 : new FormExchange(receiver, head, group, ctx.channel(), task -> executeLater(ctx, task));
         request = new RequestState(head, form, group.maxDrainBytes());
         if (form != null) {
+            group.order().check(ctx, head);
             if (!(head instanceof HttpContent)) {
                 inbound.remove();
             }

@@ -30,17 +30,16 @@ import org.jspecify.annotations.Nullable;
  * has passed. The reset of an HTTP/2 stream is noticed at once. Give an HTTP/2 connection twice the window of all its streams
  * together: Netty returns the window by halves, and streams that wait for their sinks would stop all others.
  *
- * <p><b>Order of handlers.</b> Put Netty's other HTTP handlers after this one. They then serve the other requests, and forms
- * are not affected. Before this handler they also act on forms:
+ * <p><b>Order of handlers.</b> A wrong order is logged as a warning when the first form arrives.
  *
  * <ul>
- *   <li>{@code HttpServerKeepAliveHandler} closes the connection as soon as a refusal is written. The rest of the body is not
- *       read, and a client that is still sending may lose the response.
- *   <li>{@code HttpObjectAggregator} holds every body in memory, answers {@code Expect: 100-continue} before a form can be
- *       refused at its head, and hands over the body at once: what remains of it after one turn must not exceed {@link
- *       Builder#bytesPerTurn}, otherwise the form is refused with 413.
- *   <li>{@code HttpServerExpectContinueHandler} requests the body of every form, also of one that is then refused at its head.
- *   <li>{@code ChunkedWriteHandler} may be on either side. If it is before this handler, a response must end in a {@code
+ *   <li>After this handler: {@code HttpServerKeepAliveHandler}, {@code HttpObjectAggregator}, {@code
+ *       HttpServerExpectContinueHandler} and {@code WebSocketServerProtocolHandler}. They then serve the other requests. Before
+ *       it, they would close the connection as soon as a form is refused, hold every body in memory, request the body of a form
+ *       that is refused at its head, and lose WebSocket connections after {@link Builder#idleTimeout}.
+ *   <li>Before this handler: {@code CorsHandler}, because a script in a browser can only read responses that pass through it.
+ *       {@code HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form is refused with 415.
+ *   <li>On either side: {@code ChunkedWriteHandler}. If it is before this handler, a response must end in a {@code
  *       LastHttpContent} or an {@code HttpChunkedInput}; the next request waits for that end.
  * </ul>
  *
@@ -162,7 +161,8 @@ public final class MultipartHandlers {
                     drainNanos,
                     new ConcurrentHashMap<>(),
                     new AtomicReference<>(),
-                    new AtomicLong()));
+                    new AtomicLong(),
+                    new PipelineOrder()));
         }
     }
 }

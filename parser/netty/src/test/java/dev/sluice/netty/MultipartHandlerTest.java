@@ -71,9 +71,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -126,31 +123,6 @@ class MultipartHandlerTest {
             assertFalse(withinRead, "a read was requested during a read");
             count++;
             ctx.read();
-        }
-    }
-
-    /** Captures the log of the package, which would otherwise be written to the console. */
-    private static final class ErrorLog extends Handler implements AutoCloseable {
-        private final Logger logger = Logger.getLogger("dev.sluice.netty");
-        private final List<String> messages = new ArrayList<>();
-
-        ErrorLog() {
-            logger.addHandler(this);
-            logger.setUseParentHandlers(false);
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            messages.add(line.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {
-            logger.removeHandler(this);
-            logger.setUseParentHandlers(true);
         }
     }
 
@@ -1143,6 +1115,16 @@ class MultipartHandlerTest {
             assertAnswer(500, false);
             assertEquals(0, memory.used());
             assertEquals(List.of("a form was answered with 500"), log.messages);
+        }
+    }
+
+    @Test
+    void codec_missing_isReportedOnce() {
+        try (ErrorLog log = new ErrorLog()) {
+            open(onLoop());
+            channel.writeInbound(Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
+            assertEquals(1, log.messages.size(), log.messages::toString);
+            assertTrue(log.messages.get(0).contains("put an HttpServerCodec before it"), log.messages::toString);
         }
     }
 }

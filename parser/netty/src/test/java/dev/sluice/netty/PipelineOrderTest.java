@@ -19,8 +19,9 @@ import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpContentDecompressor;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
@@ -30,9 +31,14 @@ import io.netty.handler.codec.http.HttpServerExpectContinueHandler;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.cors.CorsConfigBuilder;
+import io.netty.handler.codec.http.cors.CorsHandler;
+import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.stream.ChunkedStream;
 import io.netty.handler.stream.ChunkedWriteHandler;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -42,6 +48,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,13 +67,16 @@ class PipelineOrderTest {
     private static final String FORM = UPLOAD + Upload.TYPE + "\r\nContent-Length: ";
     private static final String TEXT = UPLOAD + "text/plain\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n";
 
-    /** The application: responds to any request at its end, and to a malformed one at once. */
-    private static final class Application extends SimpleChannelInboundHandler<HttpObject> {
+    /** The application: responds to any request at its end, to a malformed one at once, and to a WebSocket frame with a copy. */
+    private static final class Application extends SimpleChannelInboundHandler<Object> {
         private String uri = "";
         private int size;
 
         @Override
-        protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
+        protected void channelRead0(ChannelHandlerContext ctx, Object message) {
+            if (message instanceof TextWebSocketFrame frame) {
+                ctx.writeAndFlush(new TextWebSocketFrame(frame.text()));
+            }
             if (message instanceof HttpRequest head) {
                 uri = head.uri();
                 size = 0;
@@ -74,7 +84,9 @@ class PipelineOrderTest {
             if (message instanceof HttpContent content) {
                 size += content.content().readableBytes();
             }
-            if (message instanceof LastHttpContent || message.decoderResult().isFailure()) {
+            if (message instanceof LastHttpContent
+                    || message instanceof HttpRequest head
+                            && head.decoderResult().isFailure()) {
                 respond(ctx);
             }
         }
@@ -102,9 +114,13 @@ class PipelineOrderTest {
     private final MemoryBudget memory = MemoryBudget.of(16 << 20);
     private final CountingAllocator buffers = new CountingAllocator();
     private final Upload upload = new Upload();
+    private final ErrorLog log = new ErrorLog();
     private final Transport transport;
     private NettyServer server;
     private Socket socket;
+    private Duration idleTimeout = Duration.ofSeconds(30);
+    /** The start of the warning that the test expects, or empty. */
+    private String warning = "";
 
     PipelineOrderTest(Transport transport) {
         this.transport = transport;
@@ -120,7 +136,7 @@ class PipelineOrderTest {
                 FormOptions.inMemory(memory).maxDrainBytes(16 << 20).build();
         MultipartHandlers handlers = MultipartHandlers.builder(
                         Forms.of(options), request -> request.uri().equals("/upload") ? upload : null, workers)
-                .idleTimeout(Duration.ofSeconds(30))
+                .idleTimeout(idleTimeout)
                 .drainTimeout(Duration.ofSeconds(30))
                 .build();
         server = new NettyServer(transport, channel -> {
@@ -139,6 +155,9 @@ class PipelineOrderTest {
     void assertNothingLeft() throws IOException, InterruptedException {
         socket.close();
         server.close();
+        log.close();
+        assertEquals(warning.isEmpty() ? 0 : 1, log.messages.size(), log.messages::toString);
+        assertTrue(log.messages.stream().allMatch(line -> line.startsWith(warning)), log.messages::toString);
         workers.shutdown();
         assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
         assertEquals(0, memory.used());
@@ -186,6 +205,7 @@ class PipelineOrderTest {
 
     @Test
     void keepAliveHandler_before_closesWithoutReadingTheRestOfARefusedBody() throws IOException {
+        warning = "HttpServerKeepAliveHandler must be after";
         connect(true, HttpServerKeepAliveHandler::new);
         sendForm(1000);
         assertResponse(200);
@@ -215,6 +235,7 @@ class PipelineOrderTest {
 
     @Test
     void aggregator_before_smallFormIsReceivedAndOneLargerThanTwoTurnsIsRejected() throws IOException {
+        warning = "HttpObjectAggregator must be after";
         connect(true, () -> new HttpObjectAggregator(4 << 20));
         sendForm(100_000);
         assertResponse(200);
@@ -224,6 +245,7 @@ class PipelineOrderTest {
 
     @Test
     void aggregator_before_requestsTheBodyOfAFormThatIsRefused() throws IOException {
+        warning = "HttpObjectAggregator must be after";
         connect(true, () -> new HttpObjectAggregator(4 << 20));
         NettyServer.send(socket, TEXT);
         assertContinue();
@@ -246,6 +268,7 @@ class PipelineOrderTest {
 
     @Test
     void expectContinueHandler_before_requestsTheBodyOfAFormThatIsRefused() throws IOException {
+        warning = "HttpServerExpectContinueHandler must be after";
         connect(true, HttpServerExpectContinueHandler::new);
         NettyServer.send(socket, TEXT);
         assertContinue();
@@ -261,6 +284,112 @@ class PipelineOrderTest {
         assertTrue(assertResponse(200).endsWith("size: 10"));
         NettyServer.send(socket, TEXT);
         assertResponse(415);
+    }
+
+    // ---- HttpContentDecompressor
+
+    @SuppressWarnings("deprecation") // the replacement is not in Netty 4.1.118
+    private static ChannelHandler decompressor() {
+        return new HttpContentDecompressor();
+    }
+
+    private void sendCompressedForm() throws IOException {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        try (GZIPOutputStream compressed = new GZIPOutputStream(body)) {
+            compressed.write(Upload.body(100_000));
+        }
+        send(
+                UPLOAD + Upload.TYPE + "\r\nContent-Encoding: gzip\r\nContent-Length: " + body.size() + "\r\n\r\n",
+                body.toByteArray());
+    }
+
+    @Test
+    void decompressor_before_compressedFormIsReceived() throws IOException {
+        connect(true, PipelineOrderTest::decompressor);
+        sendCompressedForm();
+        assertResponse(200);
+        assertEquals(100_000, upload.bytes.get());
+    }
+
+    @Test
+    void decompressor_after_compressedFormIsRefused() throws IOException {
+        connect(false, PipelineOrderTest::decompressor);
+        sendCompressedForm();
+        assertResponse(415);
+    }
+
+    // ---- CorsHandler
+
+    private static ChannelHandler cors() {
+        return new CorsHandler(CorsConfigBuilder.forOrigin("http://page")
+                .allowedRequestMethods(HttpMethod.POST)
+                .build());
+    }
+
+    private void sendMalformedForm() throws IOException {
+        send(
+                "POST /upload HTTP/1.1\r\nHost: x\r\nOrigin: http://page\r\nContent-Length: 3\r\nContent-Type: "
+                        + Upload.TYPE + "\r\n\r\n",
+                new byte[3]);
+    }
+
+    @Test
+    void corsHandler_before_answersPreflightsAndRefusalsCanBeRead() throws IOException {
+        connect(true, PipelineOrderTest::cors);
+        for (int i = 0; i < 2; i++) {
+            NettyServer.send(
+                    socket,
+                    "OPTIONS /upload HTTP/1.1\r\nHost: x\r\nOrigin: http://page\r\n"
+                            + "Access-Control-Request-Method: POST\r\n\r\n");
+            assertTrue(assertResponse(200).contains("access-control-allow-methods: POST"));
+        }
+        sendMalformedForm();
+        assertTrue(assertResponse(400).contains("access-control-allow-origin: http://page"));
+    }
+
+    @Test
+    void corsHandler_after_refusalsCannotBeRead() throws IOException {
+        warning = "CorsHandler must be before";
+        connect(false, PipelineOrderTest::cors);
+        sendMalformedForm();
+        assertFalse(assertResponse(400).contains("access-control-allow-origin"));
+    }
+
+    // ---- WebSocketServerProtocolHandler
+
+    private void upgrade() throws IOException {
+        NettyServer.send(
+                socket,
+                "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+        assertTrue(NettyServer.head(socket).startsWith("HTTP/1.1 101 "));
+    }
+
+    private void assertEcho() throws IOException {
+        NettyServer.send(socket, "\u0081\u0082\0\0\0\0hi"); // masked with zeros
+        assertEquals("\u0081\u0002hi", new String(socket.getInputStream().readNBytes(4), StandardCharsets.ISO_8859_1));
+    }
+
+    @Test
+    void webSocketHandler_after_connectionHasNoIdleTimeout() throws Exception {
+        idleTimeout = Duration.ofMillis(100);
+        connect(false, () -> new WebSocketServerProtocolHandler("/socket"));
+        sendForm(1000);
+        assertResponse(200);
+        upgrade();
+        assertEcho();
+        TimeUnit.SECONDS.sleep(3); // the timer ticks each second
+        assertEcho();
+    }
+
+    @Test
+    void webSocketHandler_before_connectionEndsAfterTheIdleTimeout() throws IOException {
+        warning = "WebSocketServerProtocolHandler must be after";
+        idleTimeout = Duration.ofSeconds(2);
+        connect(true, () -> new WebSocketServerProtocolHandler("/socket"));
+        upgrade();
+        assertEcho();
+        assertEquals((byte) 0x88, socket.getInputStream().readAllBytes()[0], "a Close frame");
     }
 
     // ---- malformed requests

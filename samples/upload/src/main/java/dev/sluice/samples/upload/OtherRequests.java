@@ -5,6 +5,7 @@ import dev.sluice.samples.report.Page;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -13,6 +14,7 @@ import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.handler.codec.http2.Http2Exception;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,9 +69,9 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.atLevel(cause instanceof IOException ? Level.DEBUG : Level.ERROR)
-                .setCause(cause)
-                .log("a connection failed");
+        boolean fromClient =
+                cause instanceof IOException || cause instanceof DecoderException || cause instanceof Http2Exception;
+        LOG.atLevel(fromClient ? Level.DEBUG : Level.ERROR).setCause(cause).log("a connection failed");
         ctx.close();
     }
 }

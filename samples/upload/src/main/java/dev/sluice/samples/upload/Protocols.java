@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
@@ -133,7 +134,8 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
                         stream.pipeline()
                                 .addLast(new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler(), others);
                     }
-                }));
+                }),
+                new ConnectionErrors());
         pipeline.writeAndFlush(new DefaultHttp2WindowUpdateFrame(MORE_WINDOW));
     }
 
@@ -169,6 +171,18 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
             } else {
                 super.exceptionCaught(ctx, cause);
             }
+        }
+    }
+
+    /**
+     * Closes an HTTP/2 connection after an error, such as a malformed frame. The codec has sent GOAWAY before. Without this
+     * handler the error would reach the end of the pipeline, where Netty logs it as a warning with its stack trace.
+     */
+    private static final class ConnectionErrors extends ChannelInboundHandlerAdapter {
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            LOG.debug("an HTTP/2 connection failed", cause);
+            ctx.close();
         }
     }
 

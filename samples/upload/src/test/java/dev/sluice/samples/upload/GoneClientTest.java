@@ -89,4 +89,15 @@ class GoneClientTest {
         }
         assertEquals("", logged.toString(StandardCharsets.UTF_8));
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {PREFACE + "this is not a frame of HTTP/2", PREFACE + "\0\0\0\4\0\0\0\0\1"})
+    void malformedHttp2_closesTheConnectionAndIsNotLogged(String sent) throws IOException {
+        try (UploadServer server = start(false);
+                Socket socket = connect(server)) {
+            send(socket, sent);
+            socket.getInputStream().readAllBytes(); // the server's settings and GOAWAY
+        }
+        assertEquals("", logged.toString(StandardCharsets.UTF_8));
+    }
 }
