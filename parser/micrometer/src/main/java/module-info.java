@@ -1,4 +1,4 @@
-/** What forms do, as Micrometer's meters. */
+/** Micrometer meters for forms and object stores. */
 module dev.sluice.micrometer {
     requires transitive dev.sluice;
     requires transitive micrometer.core;

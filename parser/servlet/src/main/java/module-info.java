@@ -1,4 +1,4 @@
-/** Forms in servlet containers: a filter in front of any servlet, and a form that holds no thread while it comes in. */
+/** Forms in servlet containers: a filter in front of any servlet, and forms that occupy no thread while they arrive. */
 module dev.sluice.servlet {
     requires transitive dev.sluice;
     requires transitive jakarta.servlet;

@@ -65,7 +65,7 @@ public enum Deviation {
     FOLDED_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** Control characters other than NUL, CR and LF in a quoted value of a {@code Content-Disposition}. Browsers send them. */
     CONTROL_IN_DISPOSITION(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
-    /** A {@code Content-Length} of a part that is not a number, occurs twice, or differs from the size of the body. It is ignored. */
+    /** The {@code Content-Length} of a part, if it is not a number, occurs twice, or differs from the size of the part. It is ignored. */
     PART_CONTENT_LENGTH(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
     TRANSFER_ENCODING(Reason.UNSUPPORTED_TRANSFER_ENCODING, REFUSED, REPORTED, ACCEPTED),
@@ -111,27 +111,30 @@ public enum Deviation {
      */
     CONFLICTING_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /**
-     * A {@code filename*} that cannot be decoded next to another file name, a {@code name*} next to a {@code name}, or
+     * A {@code filename*} that cannot be decoded, if there is another file name; a {@code name*} in addition to a {@code name}; or
      * continuations of a name. It is ignored.
      */
     UNUSABLE_EXTENDED_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /**
-     * RFC 2231 continuations ({@code filename*0=}). They are ignored next to another file name, and otherwise joined if
-     * {@link MultipartOptions#joinContinuations()} is set.
+     * RFC 2231 continuations ({@code filename*0=}). If there is another file name, they are ignored. Otherwise they are joined if {@link
+     * MultipartOptions#joinContinuations()} is set.
      */
     PARAMETER_CONTINUATION(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /**
-     * The only file name cannot be decoded: a malformed {@code filename*}, which is used literally, or continuations that are not joined,
-     * so that the part has no file name. Other readers find a file.
+     * The only file name cannot be decoded. A malformed {@code filename*} is used literally. If continuations are not joined, the part has
+     * no file name, but other readers find a file.
      */
     UNREADABLE_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /** A multipart body inside of a form-data part. It is delivered as one part. */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
-    /** Two {@code charset} parameters in the {@code Content-Type} of a part, {@code charset*}, or a blank before its {@code =}. */
+    /**
+     * Two {@code charset} parameters in the {@code Content-Type} of a part, a {@code charset*}, or a blank between {@code charset} and
+     * {@code =}.
+     */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
-    /** A charset of a field that is not a superset of US-ASCII (UTF-16, EBCDIC). In {@code _charset_} it is ignored. */
+    /** The charset of a field, if it is not a superset of US-ASCII (UTF-16, EBCDIC). In a {@code _charset_} field it is ignored. */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
-    /** A {@code charset} of a field that the platform does not support. UTF-8 is used instead. */
+    /** The {@code charset} of a field, if the platform does not support it. UTF-8 is used instead. */
     UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);
 
     /** The decision of a preset on a deviation. */

@@ -22,26 +22,23 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="PushLoop.java" region="push"}
  *
- * <p>At the end of the input, call {@link #finish()}, run the same loop until {@link Event#END}, and call {@link
- * #close()}.
+ * <p>At the end of the input, call {@link #finish()}, run the same loop until {@link Event#END}, and call {@link #close()}.
  *
  * <h2>Guarantees</h2>
  *
  * <ul>
  *   <li>Events, data, deviations, and the error with its offset do not depend on how the body is split into chunks.
  *   <li>File data is not copied. {@link #data()} is a slice of the chunk.
- *   <li>The decoder holds one chunk and one header section, both bounded. Its work is linear in the number of bytes
- *       fed.
- *   <li>Chunks are only read, between their reader and writer index. Every kind of buffer is accepted. Heap buffers and
- *       direct buffers of one component are searched fastest.
+ *   <li>The decoder holds one chunk and one header section, both bounded. Its work is linear in the number of bytes fed.
+ *   <li>Chunks are only read, between their reader and writer index. Every kind of buffer is accepted. Heap buffers and direct buffers of
+ *       one component are searched fastest.
  * </ul>
  *
- * <p><b>Threads.</b> A decoder is used by one thread at a time. It may move to another thread if the hand-over is a
- * happens-before relation. It has no locks and never blocks.
+ * <p><b>Threads.</b> A decoder is used by one thread at a time. It may move to another thread if the first thread's use happens-before the
+ * second's. It has no locks and never blocks.
  *
- * <p><b>Errors.</b> {@link #next()} delivers everything before the offending byte, and then throws a {@link
- * MultipartException}. Every later call throws the same instance. Incorrect use of the decoder is an {@link
- * IllegalStateException}. Always call {@link #close()}.
+ * <p><b>Errors.</b> {@link #next()} delivers everything before the offending byte, and then throws a {@link MultipartException}. Every
+ * later call throws the same instance. Incorrect use of the decoder throws an {@link IllegalStateException}. Always call {@link #close()}.
  *
  * <h2>Grammar</h2>
  *
@@ -76,29 +73,26 @@ import org.jspecify.annotations.Nullable;
  * EPILOGUE      a range     end of input               ENDED          END
  * </pre>
  *
- * <p>Everything else is an error at that byte ({@code FAILED}), with these exceptions, which depend on the {@link
- * Preset}:
+ * <p>Everything else is an error at that byte ({@code FAILED}), with these exceptions, which depend on the {@link Preset}:
  *
  * <ul>
- *   <li>With {@link Deviation#FALSE_DELIMITER}, DELIMITER, PADDING, DELIMITER_CR and CLOSE_DASH return to BODY or
- *       PREAMBLE, and the text that resembled a delimiter is data.
+ *   <li>With {@link Deviation#FALSE_DELIMITER}, DELIMITER, PADDING, DELIMITER_CR and CLOSE_DASH return to BODY or PREAMBLE, and the text
+ *       that resembled a delimiter is data.
  *   <li>With {@link Deviation#TEXT_AFTER_CLOSE_DELIMITER}, CLOSED and CLOSED_CR continue with EPILOGUE.
  *   <li>With {@link Deviation#BARE_LF}, an LF is accepted in place of CRLF.
  * </ul>
  *
- * <p>A dash-boundary after a bare CR or LF is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}.
- * The search starts as if CRLF had been read, because the first delimiter and the delimiter after an empty body need no
- * CRLF.
+ * <p>A dash-boundary after a bare CR or LF is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}. The search starts as
+ * if CRLF had been read, because the first delimiter and the delimiter after an empty body need no CRLF.
  *
- * <p>PART is a separate state because one delimiter can produce two events: PART_END, and an error or PART_BEGIN after
- * it.
+ * <p>PART is a separate state because one delimiter can produce two events: PART_END, and an error or PART_BEGIN after it.
  *
  * <h2>State between calls</h2>
  *
- * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except
- * the header section and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the
- * delimiter, and text that turns out to be data is delivered from there. Only the fields between the comments below
- * influence the next call, so that tests can compare the state after different splits.
+ * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except the header section
+ * and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the delimiter, and text that turns out to be
+ * data is delivered from there. Only the fields between the comments below influence the next call, so that tests can compare the state
+ * after different splits.
  */
 public final class MultipartDecoder implements AutoCloseable {
     /** The result of {@link #next()}. */
@@ -622,7 +616,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private void checkPart() throws Rejection {
         long at = offsetOf(position);
         if (search.matchStart() == AFTER_OWN_LINE_END) {
-            String detail = "a delimiter without a line end of its own follows a header section";
+            String detail = "the header section is followed by a delimiter without a line end before it";
             deviations.require(Deviation.SHARED_LINE_END, partIndex, at, detail);
         }
         long announced = rules.contentLength();

@@ -70,10 +70,10 @@ public final class MultipartException extends IOException {
         MALFORMED_CONTENT_DISPOSITION("the Content-Disposition is malformed or ambiguous"),
         /** A {@code Content-Disposition} without a {@code name} parameter (RFC 7578 section 4.2). */
         MISSING_NAME("the Content-Disposition has no name"),
-        DUPLICATE_PARAMETER("the Content-Disposition has a parameter twice"),
+        DUPLICATE_PARAMETER("a parameter of the Content-Disposition occurs twice"),
         UNSUPPORTED_TRANSFER_ENCODING("the Content-Transfer-Encoding is not 7bit, 8bit or binary"),
         /** The body of a part is malformed in a transfer encoding that the options decode (RFC 2045 section 6.8). */
-        MALFORMED_TRANSFER_ENCODING("a part is malformed in its Content-Transfer-Encoding"),
+        MALFORMED_TRANSFER_ENCODING("the bytes of a part are not valid in its Content-Transfer-Encoding"),
         TOO_MANY_PARTS(Setting.MAX_PARTS, "the count of parts"),
         TOO_MANY_FILES(Setting.MAX_FILES, "the count of parts with a file name"),
         /** A part body is larger than {@link MultipartOptions#maxPartBytes()} or than its sink accepts. */

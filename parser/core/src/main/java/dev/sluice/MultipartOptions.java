@@ -19,7 +19,7 @@ public final class MultipartOptions {
     private final Preset preset;
     private final Charset headerCharset;
     private final boolean decodePercentEscapes;
-    private final @Nullable Boolean decodeTransferEncodings; // like the other three: null if the preset decides
+    private final @Nullable Boolean decodeTransferEncodings; // this and the next three: null if the preset decides
     private final @Nullable Boolean joinContinuations;
     private final @Nullable Boolean decodeEncodedWords;
     private final @Nullable Boolean preferExtendedFilename;
@@ -136,8 +136,8 @@ public final class MultipartOptions {
     }
 
     /**
-     * {@return whether an allocator was set. Netty's pooled allocator keeps caches in threads and a listener of the flight recorder in the
-     * JVM. They prevent the unloading of an application, which must therefore not initialize it}
+     * {@return whether an allocator was set. If not, an adapter may choose another allocator: Netty's pooled one keeps caches in threads
+     * and a flight recorder listener in the JVM, which prevent the unloading of a web application}
      */
     public boolean hasAllocator() {
         return allocator != null;
@@ -221,7 +221,7 @@ public final class MultipartOptions {
      * IllegalArgumentException} that names the setting. Not thread-safe.
      *
      * <p>Limits are exact: N is accepted, and N + 1 is rejected at the byte or part that exceeds the limit. Bytes are counted as they
-     * arrive; announced lengths do not matter. The limits apply to parts with and without a file name.
+     * arrive, and announced lengths are ignored. The limits apply to parts with and without a file name.
      */
     public static final class Builder {
         private Preset preset = Preset.STANDARD;
@@ -253,10 +253,10 @@ public final class MultipartOptions {
 
         /**
          * Sets the charset of header values, names and file names; UTF-8 by default (RFC 7578 section 5.1). The grammar is read byte by
-         * byte. In charsets with characters that may end with the byte of a backslash (Shift_JIS, GBK, Big5), some quoted values are misread.
+         * byte. If a charset has characters whose last byte may be a backslash (Shift_JIS, GBK, Big5), some quoted values are misread.
          *
          * @return this builder
-         * @throws IllegalArgumentException if {@code charset} is not a superset of US-ASCII, as UTF-16
+         * @throws IllegalArgumentException if {@code charset} is not a superset of US-ASCII (UTF-16, for example)
          */
         public Builder headerCharset(Charset charset) {
             if (!Text.keepsAscii(charset)) {
@@ -268,8 +268,10 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder; decodes the three escapes of browsers in names and file names ({@code %22}, {@code %0D} and {@code
-         * %0A}) or not} Off by default, because a client may also send this text literally.
+         * Sets whether {@code %22}, {@code %0D} and {@code %0A} in names and file names are decoded, which browsers send in place of quotes
+         * and line ends. Off by default, because a client may also mean this text literally.
+         *
+         * @return this builder
          */
         public Builder decodePercentEscapes(boolean decode) {
             this.decodePercentEscapes = decode;
@@ -277,8 +279,10 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder; readers and forms decode base64 and quoted-printable or not; by default {@link Preset#decodes()}} {@link
+         * Sets whether readers and forms decode base64 and quoted-printable. The default is {@link Preset#decodes()}. {@link
          * MultipartDecoder} always delivers the bytes as sent. An encoding that the preset rejects is still rejected.
+         *
+         * @return this builder
          */
         public Builder decodeTransferEncodings(boolean decode) {
             this.decodeTransferEncodings = decode;
@@ -286,8 +290,10 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder; joins RFC 2231 continuations of a file name ({@code filename*0=}) or not, if there is no other file name;
-         * by default {@link Preset#decodes()}} Otherwise they are {@link Deviation#UNREADABLE_FILENAME}.
+         * Sets whether RFC 2231 continuations of a file name ({@code filename*0=}) are joined if there is no other file name. The default
+         * is {@link Preset#decodes()}. Continuations that are not joined are {@link Deviation#UNREADABLE_FILENAME}.
+         *
+         * @return this builder
          */
         public Builder joinContinuations(boolean join) {
             this.joinContinuations = join;
@@ -295,8 +301,10 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder; decodes names and file names in RFC 2047 encoded words or not; by default {@link Preset#decodes()}}
-         * Otherwise they are literal.
+         * Sets whether names and file names in RFC 2047 encoded words are decoded; otherwise they are literal. The default is {@link
+         * Preset#decodes()}.
+         *
+         * @return this builder
          */
         public Builder decodeEncodedWords(boolean decode) {
             this.decodeEncodedWords = decode;
@@ -304,9 +312,11 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder; a valid {@code filename*} takes precedence over {@code filename} or not; by default {@link
-         * Preset#decodes()}} Otherwise it does so only if {@code filename} is an encoded word, or the same text with {@code ?} or {@code _}
-         * in place of characters outside of ASCII.
+         * Sets whether a valid {@code filename*} always takes precedence over {@code filename}. The default is {@link Preset#decodes()}. If
+         * this is off, {@code filename*} takes precedence only if {@code filename} is an encoded word, or the same text with {@code ?} or
+         * {@code _} in place of characters outside of ASCII.
+         *
+         * @return this builder
          */
         public Builder preferExtendedFilename(boolean prefer) {
             this.preferExtendedFilename = prefer;
@@ -319,7 +329,10 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** {@return this builder, with a limit of the bytes of the whole body} The default is 64 MiB for a form, and unlimited for a decoder or reader. A larger body is {@link Reason#BODY_TOO_LARGE} (413). */
+        /**
+         * {@return this builder, with a limit on the bytes of the whole body} The default is 64 MiB for a form, and unlimited for a decoder
+         * or reader. A larger body is rejected with {@link Reason#BODY_TOO_LARGE} (413).
+         */
         public Builder maxBodyBytes(long value) {
             this.maxBodyBytes = Setting.MAX_BODY_BYTES.check(value);
             return this;
@@ -331,7 +344,10 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** {@return this builder, with a limit of the bytes of the body of a part} The default is unlimited. A larger part is {@link Reason#PART_TOO_LARGE} (413). */
+        /**
+         * {@return this builder, with a limit on the bytes of the body of a part} The default is unlimited. A larger part is rejected with
+         * {@link Reason#PART_TOO_LARGE} (413).
+         */
         public Builder maxPartBytes(long value) {
             this.maxPartBytes = Setting.MAX_PART_BYTES.check(value);
             return this;
@@ -343,7 +359,10 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** {@return this builder, with a limit of the bytes of a part that is read into memory as text, by default 256 KiB} A larger part is {@link Reason#FIELD_TOO_LARGE} (413). */
+        /**
+         * {@return this builder, with a limit on the bytes of a part that is read into memory as text, by default 256 KiB} A larger part is
+         * rejected with {@link Reason#FIELD_TOO_LARGE} (413).
+         */
         public Builder maxFieldBytes(long value) {
             this.maxFieldBytes = Setting.MAX_FIELD_BYTES.check(value);
             return this;
@@ -355,7 +374,10 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** {@return this builder, with a limit of the number of parts, with and without a file name, by default 1000} More are {@link Reason#TOO_MANY_PARTS} (413). */
+        /**
+         * {@return this builder, with a limit on the number of parts, with and without a file name, by default 1000} If it is exceeded, the
+         * reason is {@link Reason#TOO_MANY_PARTS} (413).
+         */
         public Builder maxParts(long value) {
             this.maxParts = Setting.MAX_PARTS.check(value);
             return this;
@@ -367,7 +389,10 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** {@return this builder, with a limit of the number of parts with a file name} The default is 100 for a form, and unlimited for a decoder or reader. More are {@link Reason#TOO_MANY_FILES} (413). */
+        /**
+         * {@return this builder, with a limit on the number of parts with a file name} The default is 100 for a form, and unlimited for a
+         * decoder or reader. If it is exceeded, the reason is {@link Reason#TOO_MANY_FILES} (413).
+         */
         public Builder maxFiles(long value) {
             this.maxFiles = Setting.MAX_FILES.check(value);
             return this;
@@ -379,19 +404,28 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** {@return this builder, with a limit of the number of header fields of a part, by default 32} More are {@link Reason#TOO_MANY_HEADERS} (413). */
+        /**
+         * {@return this builder, with a limit on the number of header fields of a part, by default 32} If it is exceeded, the reason is
+         * {@link Reason#TOO_MANY_HEADERS} (413).
+         */
         public Builder maxHeadersPerPart(int value) {
             this.maxHeadersPerPart = (int) Setting.MAX_HEADERS_PER_PART.check(value);
             return this;
         }
 
-        /** {@return this builder, with a limit of the bytes of a header section, including line ends and the blank line, by default 8 KiB} A larger section is {@link Reason#HEADER_SECTION_TOO_LARGE} (413). */
+        /**
+         * {@return this builder, with a limit on the bytes of a header section, including line ends and the blank line, by default 8 KiB} A
+         * larger section is rejected with {@link Reason#HEADER_SECTION_TOO_LARGE} (413).
+         */
         public Builder maxHeaderBytesPerPart(int value) {
             this.maxHeaderBytesPerPart = (int) Setting.MAX_HEADER_BYTES_PER_PART.check(value);
             return this;
         }
 
-        /** {@return this builder, with a limit of the bytes of all header sections together, by default 256 KiB} More are {@link Reason#HEADERS_TOO_LARGE} (413). */
+        /**
+         * {@return this builder, with a limit on the bytes of all header sections together, by default 256 KiB} If it is exceeded, the
+         * reason is {@link Reason#HEADERS_TOO_LARGE} (413).
+         */
         public Builder maxHeaderBytes(long value) {
             this.maxHeaderBytes = Setting.MAX_HEADER_BYTES.check(value);
             return this;
@@ -403,13 +437,19 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** {@return this builder, with a limit of the bytes before the first delimiter, by default 4 KiB} More are {@link Reason#PREAMBLE_TOO_LARGE} (413). */
+        /**
+         * {@return this builder, with a limit on the bytes before the first delimiter, by default 4 KiB} If it is exceeded, the reason is
+         * {@link Reason#PREAMBLE_TOO_LARGE} (413).
+         */
         public Builder maxPreambleBytes(int value) {
             this.maxPreambleBytes = (int) Setting.MAX_PREAMBLE_BYTES.check(value);
             return this;
         }
 
-        /** {@return this builder, with a limit of the bytes after the line of the close-delimiter, by default 4 KiB} More are {@link Reason#EPILOGUE_TOO_LARGE} (413). */
+        /**
+         * {@return this builder, with a limit on the bytes after the line of the close-delimiter, by default 4 KiB} If it is exceeded, the
+         * reason is {@link Reason#EPILOGUE_TOO_LARGE} (413).
+         */
         public Builder maxEpilogueBytes(int value) {
             this.maxEpilogueBytes = (int) Setting.MAX_EPILOGUE_BYTES.check(value);
             return this;

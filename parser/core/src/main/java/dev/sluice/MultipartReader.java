@@ -51,7 +51,7 @@ public final class MultipartReader implements AutoCloseable {
     private final MultipartOptions options;
     private final MultipartDecoder decoder;
     private final Source source;
-    /** Whether chunks are outside of the heap. This is faster for channels, but streams read into arrays. */
+    /** Whether chunks are outside of the heap. This is faster for channels; streams can only read into arrays. */
     private final boolean direct;
 
     private @Nullable ByteBuf chunk;
@@ -310,9 +310,9 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * {@return the whole body as text} It is decoded with the {@code charset} of the part's Content-Type, or with UTF-8 if there is none
-         * or it is unknown, which is reported. Malformed bytes become U+FFFD (RFC 7578 section 4.5). A {@code _charset_} field is ignored,
-         * because it may follow later.
+         * {@return the whole body as text} It is decoded with the {@code charset} of the part's Content-Type, or with UTF-8 if there is
+         * none. An unknown charset is reported, and UTF-8 is used. Malformed bytes become U+FFFD (RFC 7578 section 4.5). A {@code
+         * _charset_} field is ignored, because it may follow later.
          *
          * @throws MultipartException if the body has more than {@link MultipartOptions#maxFieldBytes()} bytes; the next part can still be
          *     read

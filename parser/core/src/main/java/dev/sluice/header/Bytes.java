@@ -53,7 +53,7 @@ public final class Bytes {
         return b == CR || b == LF;
     }
 
-    /** {@return whether {@code b} is a blank or a line end, which is part of a fold inside of a value} */
+    /** {@return whether {@code b} is a blank or a line end; within a value, a line end is part of a fold} */
     static boolean isSpace(byte b) {
         return isBlank(b) || isLineEnd(b);
     }

@@ -112,7 +112,7 @@ final class DispositionParser {
         end = to;
         continuations = null;
         if (!unknown.isEmpty()) {
-            unknown = new HashSet<>(0); // clear() takes time in proportion to the largest set so far
+            unknown = new HashSet<>(0); // clear() would take time in proportion to the largest set so far
         }
         found.clear();
         foundKinds = 0;
@@ -265,7 +265,10 @@ final class DispositionParser {
         return null;
     }
 
-    /** {@return the parameter for the rest of the name: nothing, {@code *}, or {@code *} and a number, possibly with another {@code *}} */
+    /**
+     * {@return the parameter that the rest of its name selects: nothing, {@code *}, or {@code *} and a number, possibly with another {@code
+     * *}}
+     */
     private @Nullable Parameter known(int from, int to, Parameter plain, Parameter extended, Parameter continued) {
         if (from == to) {
             return plain;
@@ -364,7 +367,8 @@ final class DispositionParser {
     }
 
     /**
-     * Ends a value without an unescaped quote at its last escaped one that is followed by a semicolon or the end, and optional blanks.
+     * Ends a value that has no unescaped closing quote: at its last escaped quote that is followed, after optional blanks, by a semicolon
+     * or the end.
      */
     private boolean endAtEscapedQuote() throws Rejection {
         boolean isEnd = true;

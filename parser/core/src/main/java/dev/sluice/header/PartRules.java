@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rules for a complete header section. {@link HeaderSection} checks the grammar.
  *
- * <p>Duplicate fields, undecodable bytes and the transfer encoding are checked for every multipart type (RFC 2046, RFC
- * 2045 section 6). {@code Content-Disposition} is checked for {@code multipart/form-data} only (RFC 7578 section 4.2).
- * For other types it is read if possible and ignored otherwise.
+ * <p>Duplicate fields, undecodable bytes and the transfer encoding are checked for every multipart type (RFC 2046, RFC 2045 section 6).
+ * {@code Content-Disposition} is checked for {@code multipart/form-data} only (RFC 7578 section 4.2). For other types it is read if
+ * possible and ignored otherwise.
  *
- * <p>One instance serves all parts of a body. Fields with an index of a header field are {@link #ABSENT} if the part
- * has no such field.
+ * <p>One instance serves all parts of a body. A Java field that holds the index of a header field is {@link #ABSENT} if the part has no
+ * such header field.
  */
 public final class PartRules {
     private static final int ABSENT = -1;

@@ -3,8 +3,8 @@ package dev.sluice.header;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cursor over the parameters of a {@code Content-Type}: the text after each semicolon outside of quotes. {@link ContentTypeParser}
- * applies the strict grammar for the body to it.
+ * A cursor over the parameters of a {@code Content-Type}: the text after each semicolon outside of quotes. {@link ContentTypeParser} reads
+ * the Content-Type of a body, which has a stricter grammar.
  *
  * <p>{@link DispositionParser} does not use it. In a {@code Content-Disposition} a backslash is usually not an escape, and whether a quote
  * ends a value depends on the preset, so that the parameters are known only after their values have been read.

@@ -1,4 +1,4 @@
-/** How tasks and callbacks run. Internal: exported to the other modules of the library only. */
+/** Execution of tasks and callbacks. Internal: exported to the other modules of the library only. */
 @NullMarked
 package dev.sluice.task;
 

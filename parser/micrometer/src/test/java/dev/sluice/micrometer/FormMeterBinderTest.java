@@ -186,7 +186,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void clientError_isTheReason() {
+    void clientError_isCountedByReason() {
         FormOptions options = options().maxPartBytes(2).build();
         assertThrows(MultipartException.class, () -> read(body("123"), options));
         assertThrows(MultipartException.class, () -> read(bytes("--x\r\n"), options));

@@ -24,24 +24,28 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sinks that have their content scanned by ClamAV before it becomes visible. The content goes to {@code clamd} while it arrives (the command
- * {@code INSTREAM} of its protocol), and no thread waits.
+ * Sinks that have their content scanned by ClamAV before it becomes visible. The content goes to {@code clamd} while it
+ * arrives (the command {@code INSTREAM} of its protocol), and no thread waits.
  *
  * {@snippet file="dev/sluice/netty/ClamAvScannerTest.java" region="scan"}
  *
- * <p>A part is complete only after {@code clamd} has reported that it is clean. Until then the form cannot end, so no part of it is visible.
+ * <p>A part is complete only after {@code clamd} has reported that it is clean. Until then the form cannot end, so no
+ * part of it is visible.
  * <ul>
  *   <li>If {@code clamd} finds a signature, the form fails with {@link Reason#PART_REFUSED} (422).
- *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link Reason#PART_TOO_LARGE} (413).
- *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link Reason#SINK_STALLED} (503), and the
- *       cause is the original exception. {@link Builder#acceptUnscanned} accepts such a part, and parts that are too large, instead.
+ *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link
+ *       Reason#PART_TOO_LARGE} (413).
+ *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link
+ *       Reason#SINK_STALLED} (503), and the cause is the original exception. {@link Builder#acceptUnscanned} accepts
+ *       such a part, and parts that are too large, instead.
  * </ul>
  *
- * <p>{@code clamd} ends connections on which it receives nothing for {@code ReadTimeout} (120 s by default), and the form fails. A {@linkplain
- * dev.sluice.form.FormOptions#minBytesPerSecond() minimum rate} rejects slow clients before that. A scan that takes longer than {@link
- * dev.sluice.form.FormOptions#maxSinkWait()} fails the form as well.
+ * <p>{@code clamd} ends connections on which it receives nothing for {@code ReadTimeout} (120 s by default), and the
+ * form fails. A {@linkplain dev.sluice.form.FormOptions#minBytesPerSecond() minimum rate} rejects slow clients before
+ * that. A scan that takes longer than {@link dev.sluice.form.FormOptions#maxSinkWait()} fails the form as well.
  *
- * <p>The connection is neither encrypted nor authenticated, like the protocol. Immutable and thread-safe.
+ * <p>The connection is neither encrypted nor authenticated, because the protocol offers neither. Immutable and
+ * thread-safe.
  */
 public final class ClamAvScanner {
     private static final byte[] COMMAND = "zINSTREAM\0".getBytes(StandardCharsets.US_ASCII);
@@ -195,7 +199,10 @@ public final class ClamAvScanner {
             disconnect();
         }
 
-        /** Closes the connection, unless it could not be opened: Netty has then closed the channel, if there is one at all. Thread-safe. */
+        /**
+         * Closes the connection. If it could not be opened, there is nothing to close, because Netty has closed the
+         * channel. Thread-safe.
+         */
         private void disconnect() {
             if (connection.cause() == null) {
                 connection.channel().close();

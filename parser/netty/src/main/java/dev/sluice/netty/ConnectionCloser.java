@@ -35,7 +35,7 @@ final class ConnectionCloser {
     }
 
     /**
-     * Begins the close: shuts down the output, if the channel can do that.
+     * Begins the close, and shuts down the output if the channel supports that.
      *
      * @param maxDrainBytes the number of bytes that are still read
      */
@@ -57,7 +57,7 @@ final class ConnectionCloser {
     }
 
     /**
-     * Reads on, or closes the connection if there is nothing to wait for.
+     * Continues to read, or closes the connection if there is nothing to wait for.
      *
      * @param fullyReceived whether the last request was received to its end
      */
@@ -104,7 +104,7 @@ final class ConnectionCloser {
         return isStream(ctx.channel()) && event instanceof Http2ResetFrame;
     }
 
-    /** Decides without a class of the HTTP/2 codec, which is optional. */
+    /** Refers to no class of the HTTP/2 codec, which is optional. */
     private static boolean isStream(Channel channel) {
         return channel.parent() != null && !(channel.parent() instanceof ServerChannel);
     }

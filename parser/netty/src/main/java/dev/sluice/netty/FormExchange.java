@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class FormExchange implements FormSource {
     private final FormReceiver receiver;
     private final FormHead head;
-    /** The fault of a malformed request head, which no body follows; null if the head is well-formed. */
+    /** The reason why the request head is malformed; null if it is well-formed. No body follows a malformed head. */
     private final @Nullable Throwable malformed;
 
     private final HandlerGroup group;
@@ -188,7 +188,7 @@ final class FormExchange implements FormSource {
     void offer(ByteBuf chunk) {
         int size = chunk.readableBytes();
         if (turnBytes == 0) {
-            loop.execute(() -> turnBytes = 0); // after everything else that is queued now
+            loop.execute(() -> turnBytes = 0); // runs after all tasks that are queued now
         }
         turnBytes += size;
         received += size;
@@ -196,7 +196,7 @@ final class FormExchange implements FormSource {
         Objects.requireNonNull(intake).offer(chunk);
     }
 
-    /** Gives the work that {@link #offer} has caused to the executor. */
+    /** Passes the work that {@link #offer} has caused to the executor. */
     void dispatch() {
         Runnable work = pendingWork;
         pendingWork = null;
@@ -221,7 +221,7 @@ final class FormExchange implements FormSource {
                 : failure;
     }
 
-    /** {@return a task that runs only once} An executor that throws may have queued the task all the same. */
+    /** {@return a task that runs only once} An executor may queue a task and throw nevertheless. */
     private static Runnable once(Runnable work) {
         AtomicBoolean begun = new AtomicBoolean();
         return () -> {

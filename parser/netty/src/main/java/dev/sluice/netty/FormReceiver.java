@@ -16,8 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The application's part in receiving the form of one request. Exactly one of {@link #received} and {@link #failed} is called
- * first.
+ * The callbacks of the application for the form of one request. Exactly one of {@link #received} and {@link #failed} is
+ * called first.
  */
 @FunctionalInterface
 public interface FormReceiver {
@@ -42,14 +42,16 @@ public interface FormReceiver {
     CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) throws Exception;
 
     /**
-     * {@return the response if there is no form; it is <em>transferred</em>} If it has {@code Connection: close}, the connection
-     * is closed in any case. By default, the status is the one in the {@link MultipartException}, whose message is the body of
-     * the response, or 400 or 500. A response with the status 500 is logged. Called on any thread: do not block.
+     * {@return the response if there is no form; it is <em>transferred</em>} If it has {@code Connection: close}, the
+     * connection is closed in any case. By default, a {@link MultipartException} determines the status and the body of
+     * the response. The response to any other failure has the status 400 or 500. A response with the status 500 is
+     * logged. Called on any thread: do not block.
      *
-     * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an exception of
-     *     a sink or the application. If the executor rejects the form, {@link MultipartException.Reason#SINK_STALLED} with the
-     *     status 503. If the client has closed the connection, and no response can be sent, {@link
-     *     MultipartException.Reason#TRUNCATED} with a {@link java.nio.channels.ClosedChannelException} as its cause
+     * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an
+     *     exception of a sink or the application. If the executor rejects the form, {@link
+     *     MultipartException.Reason#SINK_STALLED} with the status 503. If the client has closed the connection, and no
+     *     response can be sent, {@link MultipartException.Reason#TRUNCATED} with a {@link
+     *     java.nio.channels.ClosedChannelException} as its cause
      */
     default FullHttpResponse failed(Throwable failure) {
         return refusal(failure);
@@ -59,7 +61,8 @@ public interface FormReceiver {
         int status = failure instanceof MultipartException e
                 ? e.httpStatus()
                 : failure instanceof DecoderException ? 400 : 500;
-        if (!(failure instanceof MultipartException) && status == 500) { // the response does not say why
+        if (!(failure instanceof MultipartException)
+                && status == 500) { // because the response does not contain the cause
             System.getLogger(FormReceiver.class.getPackageName())
                     .log(System.Logger.Level.ERROR, "a form was answered with 500", failure);
         }

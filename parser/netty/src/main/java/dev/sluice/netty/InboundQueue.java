@@ -22,7 +22,7 @@ final class InboundQueue {
     /** A request without a body has no bytes, but is queued too. */
     private static final int MAX_MESSAGES = 256;
 
-    /** The share of the memory budget that all queues together may take: one in so many. */
+    /** The divisor of the memory budget that gives the share of all queues together. */
     private static final int SHARE_OF_BUDGET = 8;
 
     private static final long MIN_TOTAL_BYTES = 1 << 20;
@@ -74,17 +74,17 @@ final class InboundQueue {
     }
 
     /**
-     * {@return whether more is queued than a connection may queue} A requested read brings a bounded number of bytes, but a
-     * decompressor may expand them. After the client's FIN, epoll reads all that the socket has buffered without a request: in
-     * repeated reads in Netty 4.1, in a single long one in 4.2. Those bytes exceed the limit only if all connections together
-     * queue more than their share.
+     * {@return whether the queue exceeds its limit} A requested read brings a bounded number of bytes, but a
+     * decompressor may expand them. After the client's FIN, epoll reads all bytes that the socket has buffered,
+     * although none were requested: in repeated reads in Netty 4.1, in one long read in 4.2. Those bytes exceed the
+     * limit only if all connections together queue more than their share.
      */
     boolean exceedsLimit(ChannelHandlerContext ctx) {
         return bytes > maxBytes
                 && (totalBytes.get() - reportedBytes + bytes > maxTotalBytes || reading && !isReadExtended(ctx));
     }
 
-    /** {@return whether the transport continues a read that it would otherwise end, because {@code autoRead} is off} */
+    /** {@return whether the transport continues a read, although it usually ends a read if {@code autoRead} is off} */
     @SuppressWarnings("deprecation") // the type that the method returns in Netty 4.1 and 4.2
     private static boolean isReadExtended(ChannelHandlerContext ctx) {
         RecvByteBufAllocator.Handle socketReads = ctx.channel().unsafe().recvBufAllocHandle();

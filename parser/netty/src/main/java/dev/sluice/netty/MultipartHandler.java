@@ -24,14 +24,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The handler of one HTTP/1.1 connection or HTTP/2 stream, made by {@link MultipartHandlers}. It receives the forms, and passes
- * all other requests to the next handlers.
+ * The handler of one HTTP/1.1 connection or HTTP/2 stream, made by {@link MultipartHandlers}. It receives the forms,
+ * and passes all other requests to the next handlers.
  *
- * <p>Every received message goes through one {@link InboundQueue}. The queue is handled in order: one request is current at a
- * time, and the next waits until the response to the current one was written, by this handler or by the next ones. {@code
- * advance} runs after every read, every task and every event, and decides about the next step: read, wait or close. A message is
- * never handled by a call that comes from the application. Such a call schedules a task, otherwise a pipeline of many requests
- * would recurse.
+ * <p>Every received message goes through one {@link InboundQueue}. The queue is handled in order: one request is
+ * current at a time, and the next waits until the response to the current one was written, by this handler or by the
+ * next ones. {@code advance} runs after every read, every task and every event, and decides whether to read, to wait or
+ * to close. A message is never handled by a call that comes from the application. Such a call schedules a task,
+ * otherwise a pipeline of many requests would recurse.
  */
 public final class MultipartHandler extends ChannelDuplexHandler {
     private final HandlerGroup group;
@@ -157,9 +157,10 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private void advance(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inbound.peek() == null;
         if (inbound.isInputShutdown() && !request.isFullyReceived() && !form.isOver() && !inbound.containsEndOfBody()) {
-            form.abortTruncated(); // with a response: the client may have closed only its half of the connection
+            form.abortTruncated(); // the form then gets a response, because the client may have closed only its
+            // half of the connection
         }
-        form.dispatch(); // once for all that a read has brought, because it wakes a worker
+        form.dispatch(); // once for all messages of a read, because each call wakes a worker
         if (isEmpty && form.demand() > 0) {
             if (form.takeContinueExpected()) {
                 ctx.writeAndFlush(new DefaultFullHttpResponse(

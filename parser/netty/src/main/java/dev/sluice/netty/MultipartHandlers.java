@@ -14,21 +14,23 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A factory of handlers that receive forms, one for each HTTP/1.1 connection or HTTP/2 stream. A handler is added after an
- * {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Make one factory per process. Thread-safe.
+ * A factory of handlers that receive forms, one for each HTTP/1.1 connection or HTTP/2 stream. A handler is added after
+ * an {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Make one factory per process.
+ * Thread-safe.
  *
  * {@snippet file="UploadPipeline.java" region="pipeline"}
  *
- * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It passes on
- * one request at a time: the next waits until the response to the current one was written, by this handler or by the next ones.
- * After a response with {@code Connection: close} the handler closes the connection, once the client has read the response or
- * {@link Builder#drainTimeout} has passed. The next handlers need not close it.
+ * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It
+ * passes on one request at a time: the next waits until the response to the current one was written, by this handler or
+ * by the next ones. After a response with {@code Connection: close} the handler closes the connection, once the client
+ * has read the response or {@link Builder#drainTimeout} has passed. The next handlers need not close it.
  *
- * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are two
- * exceptions: more than about 64 KiB or 256 messages precede the end of the connection, or all connections together hold more
- * than an eighth of the {@code MemoryBudget}. Then the end is noticed when those are read, or {@link FormOptions#maxSinkWait()}
- * has passed. The reset of an HTTP/2 stream is noticed at once. Give an HTTP/2 connection twice the window of all its streams
- * together: Netty returns the window by halves, and streams that wait for their sinks would stop all others.
+ * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are
+ * two exceptions: more than about 64 KiB or 256 messages precede the end of the connection, or all connections together
+ * hold more than an eighth of the {@code MemoryBudget}. In these cases the end is noticed when the data before it has
+ * been read, or after {@link FormOptions#maxSinkWait()}. The reset of an HTTP/2 stream is noticed at once. Give an
+ * HTTP/2 connection twice the window of all its streams together: Netty reopens a window only after half of it has been
+ * used, so streams that wait for their sinks could otherwise stop all others.
  *
  * <p><b>Order of handlers.</b> A wrong order is logged as a warning when the first form arrives.
  *
@@ -43,9 +45,10 @@ import org.jspecify.annotations.Nullable;
  *       LastHttpContent} or an {@code HttpChunkedInput}; the next request waits for that end.
  * </ul>
  *
- * <p>A client may close its half of the connection after the request and still read the response if the channel has {@code
- * ALLOW_HALF_CLOSURE}. On epoll, Netty then reads all that the socket has buffered. It is kept beyond {@link
- * Builder#bytesPerTurn}, unless all connections together hold more than an eighth of the {@code MemoryBudget}.
+ * <p>A client may close its half of the connection after the request and still read the response if the channel has
+ * {@code ALLOW_HALF_CLOSURE}. On epoll, Netty then reads all bytes that the socket has buffered. They are accepted even
+ * beyond {@link Builder#bytesPerTurn}, unless all connections together hold more than an eighth of the {@code
+ * MemoryBudget}.
  */
 public final class MultipartHandlers {
     private final HandlerGroup group;

@@ -125,7 +125,7 @@ final class ClamAvScannerTest {
 
     @Test
     @SuppressWarnings("deprecation") // as GROUP
-    void groupThatIsShutDown_failsTheForm() throws Exception {
+    void group_shutDown_failsTheForm() throws Exception {
         EventLoopGroup group = new NioEventLoopGroup(1);
         group.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
         ClamAvScanner scanner = ClamAvScanner.builder(
@@ -230,7 +230,7 @@ final class ClamAvScannerTest {
     }
 
     @Test
-    void sinkAfterTheEnd_rejectsBytes() throws IOException {
+    void sink_afterItsEnd_rejectsBytes() throws IOException {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", true)) {
             PartSink sink =
                     ClamAvScanner.builder(TRANSPORT, fake.address()).build().scan(PartSink.discard());

@@ -91,7 +91,7 @@ class Http2Test {
                                                     new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler());
                                 }
                             }));
-            // Otherwise one stream that is not read uses up the window of all.
+            // Otherwise one stream that is not read would use up the window of all streams.
             connection.eventLoop().execute(() -> connection.writeAndFlush(new DefaultHttp2WindowUpdateFrame(1 << 20)));
         });
         client = new Bootstrap()
@@ -198,7 +198,7 @@ class Http2Test {
     }
 
     @Test
-    void refusedClient_sendsOn_isReadToItsEnd() throws Exception {
+    void refusedClient_keepsSending_isReadToItsEnd() throws Exception {
         byte[] bad = Arrays.copyOf("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII), 800_000);
         Stream stream = new Stream(new Upload());
         stream.channel

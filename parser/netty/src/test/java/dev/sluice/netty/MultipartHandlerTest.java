@@ -85,7 +85,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 @ExtendWith(LeakCheck.class)
 class MultipartHandlerTest {
-    /** An executor whose tasks run when the test says so. */
+    /** An executor whose tasks the test runs. */
     private static final class ManualExecutor implements Executor {
         private final Deque<Runnable> tasks = new ArrayDeque<>();
         private int submitted;

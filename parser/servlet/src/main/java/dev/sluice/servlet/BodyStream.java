@@ -12,8 +12,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of a request, read by a blocking thread. {@link #shutDown} interrupts that thread. {@link #isClientFailure} tells
- * failures of the connection from failures of the code that reads.
+ * The body of a request, read by a blocking thread. {@link #shutDown} interrupts that thread. {@link #isClientFailure}
+ * distinguishes failures of the connection from failures of the code that reads.
  */
 final class BodyStream extends InputStream {
     private final InputStream in;

@@ -20,8 +20,8 @@ import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * The init parameters of a {@link SluiceFilter}. The name of each is the key of a {@link Setting}, for one path with the path
- * and a colon before the key. Blank values are ignored.
+ * The init parameters of a {@link SluiceFilter}. Each name is the key of a {@link Setting}. If a setting applies to one
+ * path only, the path and a colon precede the key. Blank values are ignored.
  */
 final class FilterParameters {
     private final FilterConfig config;

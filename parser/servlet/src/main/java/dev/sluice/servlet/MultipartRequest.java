@@ -28,8 +28,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The request that the application gets. Its state is in {@link RequestState}.
  *
- * <p>After the body has been claimed, query parameters come from the wrapped request. The container decodes them, and
- * forwards and other wrappers can change them. Before, they are parsed here, because the container might parse the body too.
+ * <p>Until the body is claimed, query parameters are parsed here, because the container might parse the body too.
+ * Afterwards they come from the wrapped request: the container decodes them, and forwards and other wrappers can change
+ * them.
  */
 final class MultipartRequest extends HttpServletRequestWrapper {
     private final RequestState state;

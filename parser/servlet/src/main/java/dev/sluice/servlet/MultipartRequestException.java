@@ -77,10 +77,10 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /**
-     * {@return the exception of this type in a chain of causes, or null; for exception handlers}
+     * {@return the exception of this type for a chain of causes, or null if there is none; for exception handlers}
      *
-     * @param refusal null, or the exception of the request, which is also found by its cause, because the methods of {@link
-     *     MultipartRequests} throw the cause
+     * @param refusal null, or the exception that rejected the form of the request. It is also returned if only its
+     *     cause is in the chain, because the methods of {@link MultipartRequests} throw the cause
      */
     public static @Nullable MultipartRequestException in(
             Throwable failure, @Nullable MultipartRequestException refusal) {

@@ -19,29 +19,31 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of one request across its dispatches, stored as a request attribute.
  *
- * <p><b>Body.</b> {@link #form} decides how the body is read. The first caller claims it: the form, an {@link AsyncForm}, a
- * {@code MultipartReader} or the application. Later callers of another kind get an exception. A form is read on the thread
- * that first asks for it. An asynchronous form is read by one container thread at a time.
+ * <p><b>Body.</b> {@link #form} decides how the body is read. The first caller claims it: the form, an {@link
+ * AsyncForm}, a {@code MultipartReader} or the application. Later callers of another kind get an exception. A form is
+ * read on the first thread that requests it. An asynchronous form is read by one container thread at a time.
  *
- * <p><b>End.</b> {@link #lease} counts the users of the form: the request itself, the thread that parses, workers of {@code
- * AsyncContext.start}, and holds. The last user to finish closes the form. The request stops being a user in {@link
- * #requestEnded()}, which the filter calls after a synchronous dispatch and this listener calls in {@code onComplete}.
- * Afterwards the body is not read, because the connection may already carry the next request.
+ * <p><b>End.</b> {@link #lease} counts the users of the form: the request itself, the thread that parses, workers of
+ * {@code AsyncContext.start}, and holds. The last user to finish closes the form. The request stops being a user in
+ * {@link #requestEnded()}, which the filter calls after a synchronous dispatch and this listener calls in {@code
+ * onComplete}. Afterwards the body is not read, because the connection may already carry the next request.
  *
  * <p><b>Missing notifications.</b> Some containers do not call {@code onComplete} after a timeout, an error or a failed
  * dispatch. Therefore two tasks run after a grace period:
  *
  * <ul>
- *   <li>{@link #endAfterGrace()} ends a request that has completed, timed out or failed, unless another dispatch came.
+ *   <li>{@link #endAfterGrace()} ends a request that has completed, timed out or failed, unless it was dispatched
+ *       again.
  *   <li>{@link #expectDispatch()} ends a request that the container recycled before a requested dispatch.
  * </ul>
  *
- * <p><b>Dispatches.</b> A request may pass the filter several times: REQUEST, FORWARD and INCLUDE, then any number of ASYNC
- * cycles, and ERROR last. Dispatches can overlap with worker threads and with container threads that call this listener.
- * Two filters in a row share one state. The options of the inner filter apply if the body is still unclaimed.
+ * <p><b>Dispatches.</b> A request may pass the filter several times: REQUEST, FORWARD and INCLUDE, then any number of
+ * ASYNC cycles, and ERROR last. Dispatches can overlap with worker threads and with container threads that call this
+ * listener. Two filters in a row share one state. The options of the inner filter apply if no one has claimed the body
+ * before it.
  *
- * <p><b>Threads.</b> All methods can be called by any thread. {@link #shutDown} ends the request while other threads still
- * use it, and interrupts a thread that waits for the client.
+ * <p><b>Threads.</b> All methods can be called by any thread. {@link #shutDown} ends the request while other threads
+ * still use it, and interrupts a thread that waits for the client.
  */
 final class RequestState implements AsyncListener {
     private static final String ATTRIBUTE = RequestState.class.getName();

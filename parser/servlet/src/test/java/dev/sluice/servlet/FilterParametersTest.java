@@ -37,7 +37,7 @@ class FilterParametersTest {
     void destroy() throws IOException {
         filter.destroy();
         try (var left = Files.list(temporary)) {
-            assertEquals(0, left.count(), "the spool of the filter goes with it");
+            assertEquals(0, left.count(), "destroy() removes the spool of the filter");
         }
     }
 
@@ -99,7 +99,7 @@ class FilterParametersTest {
 
     @Test
     void defaults_areFormDefaultsAndTempDirectory() throws Exception {
-        FormService service = with("maxParts", " "); // blank is as absent
+        FormService service = with("maxParts", " "); // a blank value is ignored
         FormOptions expected = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         assertEquals(values(expected), values(service.forms.options()));
         assertEquals(temporary, service.location);

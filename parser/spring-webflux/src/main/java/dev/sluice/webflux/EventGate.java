@@ -45,7 +45,7 @@ final class EventGate {
         }
         Readiness readiness = Readiness.pending();
         pendingReadiness.set(readiness);
-        resumeSender(); // a request since the check above found no pending readiness
+        resumeSender(); // a request since the check above found no readiness to complete
         return readiness;
     }
 

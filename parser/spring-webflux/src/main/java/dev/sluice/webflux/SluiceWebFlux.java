@@ -18,13 +18,13 @@ import reactor.util.context.ContextView;
 /**
  * A configurer and filter that lets Sluice read the forms of a WebFlux application. Define it as a bean, once. As a
  * configurer it adds two readers, one for {@code Part} and {@code MultiValueMap<String, Part>}, and one for {@code
- * PartEvent}. As a filter it deletes the parts at the end of each request. Spring itself would keep them after the client
- * disconnects.
+ * PartEvent}. As a filter it deletes the parts at the end of each request. Spring itself would keep them after the
+ * client disconnects.
  *
  * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory, or beyond a
  * threshold in files, written by threads of {@code Schedulers.boundedElastic()}. Events are emitted as the bytes arrive
  * and as the subscriber requests them. Their buffers are on the heap, so an operator that discards them leaks nothing.
- * The decider of the options is not asked about events. A refused form arrives as a {@link
+ * The decider of the options is not called for events. A refused form arrives as a {@link
  * org.springframework.web.server.ResponseStatusException} with the status of the {@link dev.sluice.MultipartException}
  * that is its cause; its {@code ProblemDetail} names the limit.
  *

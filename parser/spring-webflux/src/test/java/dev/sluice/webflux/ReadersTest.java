@@ -689,7 +689,10 @@ class ReadersTest {
         assertEquals(300, Flux.fromIterable(all).flatMap(one -> one, 8).count().block(LONG));
     }
 
-    /** The end of a body with two files while the first is still being written. Only COMPLETE has all of the second. */
+    /**
+     * The end of a body with two files while the first file is still being written. Only with COMPLETE does the second
+     * file arrive completely.
+     */
     private enum End {
         COMPLETE(SignalType.ON_COMPLETE),
         TRUNCATED(SignalType.ON_ERROR),
@@ -721,7 +724,7 @@ class ReadersTest {
      */
     @ParameterizedTest
     @CsvSource({"COMPLETE, false", "TRUNCATED, true", "DISCONNECTED, true", "CANCELLED, true"})
-    void buffers_ofSpringsReaders_leakUnlikeOurs(End end, boolean springLeaks) throws Exception {
+    void buffers_leakInSpringsReadersOnly(End end, boolean springLeaks) throws Exception {
         Queue<Runnable> disk = new ArrayDeque<>();
         Path files = Files.createDirectory(directory.resolve("spring"));
         DefaultPartHttpMessageReader springs = new DefaultPartHttpMessageReader();

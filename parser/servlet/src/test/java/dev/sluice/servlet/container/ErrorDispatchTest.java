@@ -28,7 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Error pages of requests with forms. They look the same as without the filter, and nothing is left of the form. */
+/**
+ * Error pages of requests with forms. The pages are the same as without the filter, and the form leaves nothing behind.
+ */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ErrorDispatchTest {
@@ -186,7 +188,10 @@ class ErrorDispatchTest {
         }
     }
 
-    /** Tomcat and Undertow do not report the end after sendError. Jetty does not after an exception past the head. */
+    /**
+     * Tomcat and Undertow do not report the end after sendError. Jetty does not report it after an exception that
+     * follows the response head.
+     */
     @ParameterizedTest
     @CsvSource({"error, false", "error, true", "throw, false", "throw, true", "flush, false", "flush, true"})
     void failedAsyncRequest_leavesNothing(String how, boolean withPage) throws Exception {

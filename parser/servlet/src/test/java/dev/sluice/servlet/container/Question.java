@@ -96,7 +96,7 @@ final class Question {
     }
 
     /**
-     * Asks the servlet at {@code mount}, and
+     * Asks the servlet at {@code mount}.
      *
      * @return the answer
      */

@@ -91,7 +91,10 @@ class RedeployTest {
     private interface Host extends AutoCloseable {
         Deployed deploy(Path application) throws Exception;
 
-        /** {@return the direct memory that the threads of the container may use; a leak per deployment would exceed it} */
+        /**
+         * {@return the direct memory that the threads of the container may use; if each deployment leaked, the limit
+         * would be exceeded}
+         */
         long ownDirectMemory();
 
         @Override

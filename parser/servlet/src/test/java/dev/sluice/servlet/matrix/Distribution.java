@@ -185,7 +185,7 @@ enum Distribution {
     abstract List<String> install(Path home, Path war, int port) throws IOException;
 
     /**
-     * Unpacks it into the empty directory {@code home}, and
+     * Unpacks it into the empty directory {@code home}.
      *
      * @return the arguments of {@code java} that start it
      */
