@@ -106,6 +106,8 @@ public final class MultipartException extends IOException {
         MISSING_FIELD(Kind.REFUSED, null, "a required field is missing"),
         /** A sink was not ready for {@link dev.sluice.form.FormOptions#maxSinkWait()}. */
         SINK_STALLED(Kind.OVERLOADED, Setting.MAX_SINK_WAIT, "the upload could not be stored in time"),
+        /** A service or thread that the upload needs is not available, such as a malware scanner, an object store or an executor. */
+        UNAVAILABLE(Kind.OVERLOADED, null, "a service that the upload needs is not available"),
         /** The client is slower than {@link dev.sluice.form.FormOptions#minBytesPerSecond()}. */
         CLIENT_TOO_SLOW(
                 Kind.TOO_SLOW,

@@ -145,6 +145,7 @@ class ReasonsTest {
                 Reason.TOO_MANY_SPOOL_FILES, // SpoolDirectoryTest: needs files
                 Reason.MISSING_FIELD, // FormTest: needs a complete form
                 Reason.SINK_STALLED, // FormIntakeTest: needs time
+                Reason.UNAVAILABLE, // ClamAvScannerTest, MultipartHandlerTest: needs another service
                 Reason.CLIENT_TOO_SLOW); // SluiceFilterTest, AsyncFormTest: needs an adapter
         assertEquals(
                 EnumSet.complementOf(elsewhere),

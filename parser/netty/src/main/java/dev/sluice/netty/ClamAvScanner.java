@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link
  *       Reason#PART_TOO_LARGE} (413).
  *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link
- *       Reason#SINK_STALLED} (503), and the cause is the original exception. {@link Builder#acceptUnscanned} accepts
+ *       Reason#UNAVAILABLE} (503), and the cause is the original exception. {@link Builder#acceptUnscanned} accepts
  *       such a part, and parts that are too large, instead.
  * </ul>
  *
@@ -281,7 +281,6 @@ public final class ClamAvScanner {
             } else if (verdict.contains("size limit exceeded") && unscanned == null) {
                 end(MultipartException.because(Reason.PART_TOO_LARGE)
                         .saying("the part is larger than the virus scanner accepts")
-                        .ownLimit(-1)
                         .build());
             } else {
                 unavailable(new IOException(address + " replied: " + verdict));
@@ -309,9 +308,8 @@ public final class ClamAvScanner {
             }
             IOException reason = cause instanceof IOException known ? known : new IOException(cause);
             if (unscanned == null) {
-                end(MultipartException.because(Reason.SINK_STALLED)
+                end(MultipartException.because(Reason.UNAVAILABLE)
                         .saying("the part could not be scanned for malware")
-                        .ownLimit(-1)
                         .cause(reason)
                         .build());
                 return;

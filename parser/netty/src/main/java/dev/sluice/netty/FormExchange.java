@@ -214,7 +214,7 @@ final class FormExchange implements FormSource {
     /** {@return the reason to end a form whose executor threw {@code failure}} */
     private static Throwable overloadedIfRejected(Throwable failure) {
         return failure instanceof RejectedExecutionException
-                ? MultipartException.because(Reason.SINK_STALLED)
+                ? MultipartException.because(Reason.UNAVAILABLE)
                         .saying("the server is too busy to take the upload: its executor rejects tasks")
                         .cause(failure)
                         .build()

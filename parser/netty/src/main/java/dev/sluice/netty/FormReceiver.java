@@ -49,7 +49,7 @@ public interface FormReceiver {
      *
      * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an
      *     exception of a sink or the application. If the executor rejects the form, {@link
-     *     MultipartException.Reason#SINK_STALLED} with the status 503. If the client has closed the connection, and no
+     *     MultipartException.Reason#UNAVAILABLE} with the status 503. If the client has closed the connection, and no
      *     response can be sent, {@link MultipartException.Reason#TRUNCATED} with a {@link
      *     java.nio.channels.ClosedChannelException} as its cause
      */

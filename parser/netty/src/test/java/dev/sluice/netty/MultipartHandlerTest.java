@@ -804,7 +804,7 @@ class MultipartHandlerTest {
             assertAnswer(503, false);
             assertEquals(MultipartException.Kind.OVERLOADED, reason().kind());
             assertEquals(List.of(), log.messages);
-            assertEquals(List.of("OVERLOADED SINK_STALLED embedded"), ended);
+            assertEquals(List.of("OVERLOADED UNAVAILABLE embedded"), ended);
         }
     }
 

@@ -137,7 +137,7 @@ final class CommitProtocol {
     CompletableFuture<Void> commit(FormRecord record) {
         return settle(record, null, 1).thenAccept(standing -> {
             if (!standing.equals(record)) {
-                throw new CompletionException(MultipartException.because(Reason.SINK_STALLED)
+                throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
                         .saying("the form took so long that it was ended by a sweep; send it again")
                         .build());
             }

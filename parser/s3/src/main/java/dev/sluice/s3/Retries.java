@@ -164,7 +164,7 @@ final class Retries {
     static Throwable explained(String what, Throwable failure) {
         if (isBusy(failure) || isStatus(failure, 409)) {
             String why = isBusy(failure) ? "is too busy" : "was writing this key for another";
-            return MultipartException.because(Reason.SINK_STALLED)
+            return MultipartException.because(Reason.UNAVAILABLE)
                     .saying("the object store " + why + " (" + what + ")")
                     .cause(failure)
                     .build();
