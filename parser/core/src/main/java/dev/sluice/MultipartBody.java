@@ -1,11 +1,11 @@
 package dev.sluice;
 
 import dev.sluice.PartHead.Header;
+import dev.sluice.buffer.ChannelOutput;
 import dev.sluice.encode.ChunkInputStream;
 import dev.sluice.encode.ChunkPublisher;
 import dev.sluice.encode.HeaderSections;
 import dev.sluice.encode.RandomBoundary;
-import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;

@@ -2,13 +2,13 @@ package dev.sluice;
 
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.buffer.ChannelOutput;
 import dev.sluice.header.SafeFilename;
+import dev.sluice.legacy.DecodedBody;
 import dev.sluice.legacy.LegacyFormats;
 import dev.sluice.legacy.TransferDecoder;
-import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -32,9 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultipartReader implements AutoCloseable {
     private static final int CHUNK_SIZE = 32 * 1024;
-
-    /** The number of encoded bytes that are decoded in one step. */
-    private static final int MAX_ENCODED_STEP = 8 * 1024;
 
     /** The largest array that every JVM can allocate. */
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
@@ -448,21 +445,11 @@ public final class MultipartReader implements AutoCloseable {
 
         /** The body as a stream, after transfer decoding. */
         private final class BodyStream extends InputStream {
-            private final @Nullable TransferDecoder transfer;
-
-            /** Decoded bytes that have not been read yet. */
-            private final ByteBuf decoded;
-
-            private boolean decodedEnd;
-            private @Nullable IOException malformed;
+            private final @Nullable DecodedBody decoded;
             private boolean closed;
 
             BodyStream(@Nullable TransferDecoder transfer) {
-                this.transfer = transfer;
-                this.decoded = transfer == null
-                        ? Unpooled.EMPTY_BUFFER
-                        : Unpooled.wrappedBuffer(new byte[TransferDecoder.maxDecoded(MAX_ENCODED_STEP)])
-                                .clear();
+                this.decoded = transfer == null ? null : new DecodedBody(transfer, Part.this::readable);
             }
 
             @Override
@@ -485,7 +472,7 @@ public final class MultipartReader implements AutoCloseable {
 
             @Override
             public int available() {
-                ByteBuf bytes = transfer == null ? data : decoded;
+                ByteBuf bytes = decoded == null ? data : decoded.available();
                 return closed || current != Part.this || bytes == null ? 0 : bytes.readableBytes();
             }
 
@@ -494,28 +481,7 @@ public final class MultipartReader implements AutoCloseable {
                 if (closed) {
                     throw new IOException("the stream is closed");
                 }
-                return transfer == null ? readable() : decoded(transfer);
-            }
-
-            private @Nullable ByteBuf decoded(TransferDecoder decoder) throws IOException {
-                while (!decoded.isReadable() && !decodedEnd && malformed == null) {
-                    ByteBuf encoded = readable();
-                    int count = encoded == null ? 0 : Math.min(encoded.readableBytes(), MAX_ENCODED_STEP);
-                    byte[] memory = decoded.clear().array();
-                    try {
-                        int size = encoded == null
-                                ? decoder.end(memory)
-                                : decoder.decode(encoded.readSlice(count), memory);
-                        decoded.writerIndex(size);
-                    } catch (IOException e) {
-                        malformed = e;
-                    }
-                    decodedEnd = encoded == null;
-                }
-                if (malformed != null) {
-                    throw malformed;
-                }
-                return decoded.isReadable() ? decoded : null;
+                return decoded == null ? readable() : decoded.next();
             }
 
             @Override

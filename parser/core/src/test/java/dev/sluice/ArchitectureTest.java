@@ -265,7 +265,7 @@ class ArchitectureTest {
         slices().matching("dev.sluice.form.(*)").should().beFreeOfCycles().check(CORE);
         noClasses()
                 .that()
-                .resideInAnyPackage("dev.sluice.task", "dev.sluice.transfer", "dev.sluice.legacy")
+                .resideInAnyPackage("dev.sluice.task", "dev.sluice.legacy")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("dev.sluice", "dev.sluice.header", "dev.sluice.form..")

@@ -22,7 +22,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.Pipe;
-import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -68,21 +67,7 @@ class MultipartReaderTest {
 
     @Test
     void nonBlockingSource_isRejected() {
-        ReadableByteChannel idle = new ReadableByteChannel() {
-            @Override
-            public int read(ByteBuffer target) {
-                return 0;
-            }
-
-            @Override
-            public boolean isOpen() {
-                return true;
-            }
-
-            @Override
-            public void close() {}
-        };
-        try (MultipartReader reader = MultipartReader.create(idle, X)) {
+        try (MultipartReader reader = MultipartReader.create(new StuckChannel(), X)) {
             assertThrows(IllegalBlockingModeException.class, reader::nextPart);
         }
     }
@@ -354,27 +339,6 @@ class MultipartReaderTest {
                 assertNull(reader.nextPart());
             }
         }
-    }
-
-    /** Accepts no bytes; the reader must not retry forever. */
-    private static final class StuckChannel implements WritableByteChannel {
-        private int calls;
-
-        @Override
-        public int write(ByteBuffer bytes) {
-            if (++calls > 100) {
-                throw new AssertionError("the reader retries forever");
-            }
-            return 0;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return true;
-        }
-
-        @Override
-        public void close() {}
     }
 
     @Test

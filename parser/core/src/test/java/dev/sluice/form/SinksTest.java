@@ -8,15 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.StuckChannel;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SocketChannel;
-import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -76,21 +75,7 @@ class SinksTest extends SpooledTest {
             channel.configureBlocking(false);
             assertThrows(IllegalBlockingModeException.class, () -> PartSink.to(channel));
         }
-        WritableByteChannel stuck = new WritableByteChannel() {
-            @Override
-            public int write(ByteBuffer source) {
-                return 0;
-            }
-
-            @Override
-            public boolean isOpen() {
-                return true;
-            }
-
-            @Override
-            public void close() {}
-        };
-        assertThrows(IOException.class, () -> write(PartSink.to(stuck), "x"));
+        assertThrows(IOException.class, () -> write(PartSink.to(new StuckChannel()), "x"));
     }
 
     @Test

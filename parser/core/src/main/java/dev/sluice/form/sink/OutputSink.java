@@ -1,8 +1,8 @@
 package dev.sluice.form.sink;
 
+import dev.sluice.buffer.ChannelOutput;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
-import dev.sluice.transfer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.Flushable;
 import java.io.IOException;

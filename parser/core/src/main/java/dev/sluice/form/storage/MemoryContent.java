@@ -2,7 +2,7 @@ package dev.sluice.form.storage;
 
 import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
-import dev.sluice.transfer.ChannelOutput;
+import dev.sluice.buffer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;

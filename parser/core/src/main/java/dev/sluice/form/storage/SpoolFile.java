@@ -1,6 +1,6 @@
 package dev.sluice.form.storage;
 
-import dev.sluice.transfer.ChannelOutput;
+import dev.sluice.buffer.ChannelOutput;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-package dev.sluice.transfer;
+package dev.sluice.buffer;
 
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -7,7 +7,7 @@ import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.WritableByteChannel;
 
-/** Methods that write to channels of the application, which must be in blocking mode. */
+/** Output to channels, which must be in blocking mode. */
 public final class ChannelOutput {
     private ChannelOutput() {}
 

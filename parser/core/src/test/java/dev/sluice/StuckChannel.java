@@ -1,0 +1,34 @@
+package dev.sluice;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+
+/** A channel that neither delivers nor accepts bytes, as if it were not in blocking mode. It must not be called forever. */
+public final class StuckChannel implements ByteChannel {
+    private int calls;
+
+    @Override
+    public int read(ByteBuffer target) {
+        return nothing();
+    }
+
+    @Override
+    public int write(ByteBuffer source) {
+        return nothing();
+    }
+
+    private int nothing() {
+        if (++calls > 100) {
+            throw new AssertionError("the caller retries forever");
+        }
+        return 0;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return true;
+    }
+
+    @Override
+    public void close() {}
+}
