@@ -1,15 +1,11 @@
 package dev.sluice.form;
 
-import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
-import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.assembly.FormAssembler;
 import dev.sluice.form.assembly.FormContext;
-import dev.sluice.form.assembly.FormReporter;
 import dev.sluice.form.flow.BodyQueue;
 import dev.sluice.form.flow.ChunkPool;
 import dev.sluice.form.flow.Deadlines;
-import dev.sluice.form.storage.Spool;
 import dev.sluice.task.IsolatedCall;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
@@ -92,7 +88,7 @@ public final class FormIntake {
     static FormIntake open(FormSource source, FormOptions options, ChunkPool pool) {
         FormIntake intake = new FormIntake(source, options, pool);
         try {
-            intake.assembler = intake.assemble();
+            intake.assembler = FormAssembler.open(source.head(), intake.context);
             intake.admit();
         } catch (IOException | RuntimeException | Error e) {
             intake.end(e, false);
@@ -100,40 +96,9 @@ public final class FormIntake {
         return intake;
     }
 
-    private FormAssembler assemble() throws IOException {
-        FormHead head = source.head();
-        Boundary boundary;
-        try {
-            boundary = accepted(head);
-        } catch (IOException e) { // without an assembler, which reports all other ends
-            FormReporter.reportRejected(context.metrics(), head, e, FormReporter.outcome(e));
-            throw e;
-        }
-        return new FormAssembler(boundary, context, head);
-    }
-
-    /** {@return the boundary of a body that the head of the request does not rule out} */
-    private Boundary accepted(FormHead head) throws IOException {
-        long expected = head.contentLength();
-        long max = options.multipart().maxBodyBytes();
-        if (expected > max) { // rejected unsent; a body of unknown length is counted while it arrives
-            throw MultipartException.because(Reason.BODY_TOO_LARGE)
-                    .limit(max)
-                    .at(max)
-                    .seen("Content-Length " + expected)
-                    .build();
-        }
-        Boundary boundary = head.boundary(options.multipart().preset());
-        Spool spool = context.spool();
-        if (spool != null) {
-            spool.requireRoom(options.leastOnDisk(expected, boundary));
-        }
-        return boundary;
-    }
-
     private void admit() throws IOException {
         admitted = true;
-        Readiness begin = options.admission.admit();
+        Readiness begin = context.admission().admit();
         if (begin.checkReady()) {
             deadlines.awaitClient(queue);
         } else {
@@ -384,7 +349,7 @@ public final class FormIntake {
                 end(due.reason(), due.aborted());
             } else if (due != null && due.due() && !commitCancelled) {
                 commitCancelled = true;
-                IsolatedCall.run(() -> options.admission.cancelCommit(due.reason()));
+                IsolatedCall.run(() -> context.admission().cancelCommit(due.reason()));
             } else if (sink != null && !sink.isReady()) {
                 return;
             } else if (sink != null) {
@@ -428,7 +393,7 @@ public final class FormIntake {
         } else if (!blocksOn(form.finish()) && !blocksOn(commit())) {
             MultipartForm received = new MultipartForm(form.form());
             form.handOver();
-            IsolatedCall.run(options.admission::ended);
+            IsolatedCall.run(context.admission()::ended);
             over = true;
             completion.complete(received);
             wakeSource();
@@ -439,7 +404,7 @@ public final class FormIntake {
     private Readiness commit() throws IOException {
         Readiness commit = committing;
         if (commit == null) {
-            commit = options.admission.commit();
+            commit = context.admission().commit();
             committing = commit;
         }
         return commit.checkReady() ? Readiness.READY : commit;
@@ -481,7 +446,7 @@ public final class FormIntake {
             form.fail(reason, wasAborted);
         }
         if (admitted) {
-            IsolatedCall.run(options.admission::ended);
+            IsolatedCall.run(context.admission()::ended);
         }
         queue.decoded(bytesInDecoder);
         bytesInDecoder = 0;

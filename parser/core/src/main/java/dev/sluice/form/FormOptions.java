@@ -1,10 +1,8 @@
 package dev.sluice.form;
 
-import dev.sluice.Boundary;
 import dev.sluice.MultipartOptions;
 import dev.sluice.Preset;
 import dev.sluice.Setting;
-import dev.sluice.form.assembly.FormAssembler;
 import dev.sluice.form.assembly.FormContext;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.Charset;
@@ -18,11 +16,6 @@ import org.jspecify.annotations.Nullable;
  * instance per process and share it.
  */
 public final class FormOptions {
-    /** The maximum number of bytes around a boundary: two line ends, two dashes, and transport padding. */
-    private static final int AROUND_BOUNDARY = 6 + 256;
-
-    private static final PartDecider STORE_ALL = part -> PartDecision.store();
-
     private static final MultipartOptions DECODER_DEFAULTS = MultipartOptions.builder()
             .maxBodyBytes(Setting.MAX_BODY_BYTES.formDefault())
             .maxFiles(Setting.MAX_FILES.formDefault())
@@ -39,11 +32,11 @@ public final class FormOptions {
     private final long minBytesPerSecond;
     private final Duration minRateGrace;
     private final Duration maxSinkWait;
-    private final PartDecider decider;
-    final FormAdmission admission;
+    private final @Nullable PartDecider decider; // null to store all parts
+    private final FormAdmission admission;
     private final @Nullable ProgressListener progress;
     private final long progressNanos;
-    final @Nullable FormMetrics metrics;
+    private final @Nullable FormMetrics metrics;
     private final LongSupplier clock;
 
     private FormOptions(Builder builder) {
@@ -153,31 +146,17 @@ public final class FormOptions {
     }
 
     FormContext context() {
+        PartDecider chosen = decider;
         return new FormContext(
                 this,
-                part -> decider.decide(part).decision,
+                chosen == null ? null : part -> chosen.decide(part).decision,
+                admission,
                 spool == null ? null : spool.spool,
                 memory.uncharged,
                 progress,
                 progressNanos,
                 metrics,
                 clock);
-    }
-
-    /**
-     * {@return the number of bytes that a body of {@code length} bytes certainly writes to the spool; 0 if that is unknown} With a
-     * decider, the whole body may go to sinks. A transfer encoding or a nested body may have any size and little content. Otherwise,
-     * memory holds at most {@link #maxInMemoryBytes()} of contents and headers, with an overhead for each part that bounds the
-     * number of delimiters.
-     */
-    long leastOnDisk(long length, Boundary boundary) {
-        long rest = length - maxInMemoryBytes();
-        if (rest <= 0 || decider != STORE_ALL || expandNested() || multipart.decodeTransferEncodings()) {
-            return 0;
-        }
-        long parts = Math.min(multipart.maxParts(), maxInMemoryBytes() / FormAssembler.PART_OVERHEAD);
-        long delimiters = (parts + 1) * (boundary.value().length() + AROUND_BOUNDARY);
-        return Math.max(rest - delimiters - multipart.maxPreambleBytes() - multipart.maxEpilogueBytes(), 0);
     }
 
     /** {@return a builder that starts from these options} */
@@ -216,7 +195,7 @@ public final class FormOptions {
         private long minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.formDefault();
         private Duration minRateGrace = Duration.ofNanos(Setting.MIN_RATE_GRACE.formDefault());
         private Duration maxSinkWait = Duration.ofNanos(Setting.MAX_SINK_WAIT.formDefault());
-        private PartDecider decider = STORE_ALL;
+        private @Nullable PartDecider decider;
         private FormAdmission admission = () -> Readiness.READY;
         private @Nullable ProgressListener progress;
         private long progressNanos;

@@ -4,7 +4,6 @@ import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
 import dev.sluice.form.assembly.TextRules;
 import dev.sluice.form.storage.StoredContent;
-import dev.sluice.form.storage.StoredPart;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -22,15 +21,13 @@ import org.jspecify.annotations.Nullable;
  * The client chose the names and types: do not use them as paths. Thread-safe.
  */
 public final class FormPart {
-    private final StoredPart part;
     private final PartHead head;
     private final StoredContent content;
     private final TextRules rules;
 
-    FormPart(StoredPart part, TextRules rules) {
-        this.part = part;
-        this.head = part.head();
-        this.content = part.content();
+    FormPart(StoredContent content, TextRules rules) {
+        this.head = content.head();
+        this.content = content;
         this.rules = rules;
     }
 
@@ -148,7 +145,7 @@ public final class FormPart {
      * @throws IllegalStateException if the part was moved, detached or deleted
      */
     public String text() throws IOException {
-        return rules.text(part);
+        return rules.text(content);
     }
 
     /**

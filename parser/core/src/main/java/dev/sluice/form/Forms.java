@@ -163,11 +163,7 @@ public final class Forms implements Closeable {
      * @param failure the rejection, or null if the adapter or the application rejected the form for another reason
      */
     public static void reportRejected(FormOptions options, FormHead head, @Nullable MultipartException failure) {
-        FormReporter.reportRejected(
-                options.metrics,
-                head,
-                failure,
-                failure == null ? FormSummary.Outcome.REFUSED : FormReporter.outcome(failure));
+        FormReporter.reportRejected(options.context().metrics(), head, failure);
     }
 
     /**

@@ -44,17 +44,17 @@ class SpoolDirectoryTest {
         return SpoolDirectory.builder(root).keepFreeBytes(0);
     }
 
-    private static StoredContent content(SpoolDirectory spool) {
+    private StoredContent content(SpoolDirectory spool) {
         FormMemory memory =
                 new FormMemory(BUDGET, BUDGET.uncharged, 1L << 40, spool.spool, Long.MAX_VALUE, missing -> false);
-        return new StoredContent(memory, true);
+        return StoredContent.movable(head, memory, Long.MAX_VALUE);
     }
 
     private PartContent store(SpoolDirectory spool, int size) throws IOException {
         ByteBuf data = Unpooled.wrappedBuffer(new byte[size]);
         StoredContent content = content(spool);
         try {
-            content.moveToFile(head);
+            content.moveToFile();
             content.write(data);
             content.complete();
         } catch (IOException e) {
@@ -135,7 +135,7 @@ class SpoolDirectoryTest {
             for (int inMemory : new int[] {0, 5, 0, 5}) {
                 try (StoredContent content = content(spool)) {
                     content.write(Unpooled.wrappedBuffer(new byte[inMemory]));
-                    MultipartException full = assertThrows(MultipartException.class, () -> content.moveToFile(head));
+                    MultipartException full = assertThrows(MultipartException.class, () -> content.moveToFile());
                     assertEquals(Reason.DISK_FULL, full.reason());
                 }
                 assertEquals(0, spool.bytes());
@@ -286,7 +286,7 @@ class SpoolDirectoryTest {
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {
             try (StoredContent content = content(spool)) {
-                content.moveToFile(head);
+                content.moveToFile();
                 content.write(Unpooled.wrappedBuffer(new byte[1]));
                 Files.delete(Upload.list(spool.path()).get(0));
                 Files.delete(spool.path());

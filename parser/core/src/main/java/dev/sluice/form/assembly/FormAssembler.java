@@ -4,6 +4,7 @@ import dev.sluice.Boundary;
 import dev.sluice.Deviation;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
@@ -16,7 +17,6 @@ import dev.sluice.form.SkippedPart;
 import dev.sluice.form.storage.FormMemory;
 import dev.sluice.form.storage.Spool;
 import dev.sluice.form.storage.StoredContent;
-import dev.sluice.form.storage.StoredPart;
 import dev.sluice.task.IsolatedCall;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -35,7 +35,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FormAssembler {
     /** The number of bytes charged for a part in addition to its header section, names and content. */
-    public static final int PART_OVERHEAD = 512;
+    static final int PART_OVERHEAD = 512;
+
+    /** The maximum number of bytes around a boundary: two line ends, two dashes, and transport padding. */
+    private static final int AROUND_BOUNDARY = 6 + 256;
 
     /**
      * The minimum size of content that is moved to a file. Smaller content would take more space on disk than in
@@ -51,7 +54,7 @@ public final class FormAssembler {
     private final TextRules rules;
     private final FormLimits counts;
     private final FormReporter reporter;
-    private final List<StoredPart> parts = new ArrayList<>();
+    private final List<StoredContent> parts = new ArrayList<>();
     private final List<SkippedPart> skipped = new ArrayList<>();
 
     /** The complete sinks of the application, in order; the first {@link #published} of them are visible. */
@@ -67,8 +70,60 @@ public final class FormAssembler {
     private boolean over;
     private long overhead;
 
-    /** @param head the head of the request, for the reports */
-    public FormAssembler(Boundary boundary, FormContext context, FormHead head) throws IOException {
+    /**
+     * Creates the assembler of a form, unless the head of its request rules it out. Every rejection is reported.
+     *
+     * @throws IOException if the form is rejected
+     */
+    public static FormAssembler open(FormHead head, FormContext context) throws IOException {
+        Boundary boundary;
+        try {
+            boundary = checkHead(head, context);
+        } catch (IOException e) {
+            FormReporter.reportRejected(context.metrics(), head, e);
+            throw e;
+        }
+        return new FormAssembler(boundary, context, head);
+    }
+
+    private static Boundary checkHead(FormHead head, FormContext context) throws IOException {
+        MultipartOptions limits = context.options().multipart();
+        long expected = head.contentLength();
+        long max = limits.maxBodyBytes();
+        if (expected > max) { // rejected unsent; a body of unknown length is counted while it arrives
+            throw MultipartException.because(Reason.BODY_TOO_LARGE)
+                    .limit(max)
+                    .at(max)
+                    .seen("Content-Length " + expected)
+                    .build();
+        }
+        Boundary boundary = head.boundary(limits.preset());
+        Spool spool = context.spool();
+        if (spool != null) {
+            spool.requireRoom(leastOnDisk(expected, boundary, context));
+        }
+        return boundary;
+    }
+
+    /**
+     * {@return the number of bytes that a body of {@code length} bytes certainly writes to the spool; 0 if that is unknown} With a
+     * decider, the whole body may go to sinks. A transfer encoding or a nested body may have any size and little content. Otherwise,
+     * memory holds a limited number of bytes of contents and headers, with an overhead for each part that bounds the number of
+     * delimiters.
+     */
+    private static long leastOnDisk(long length, Boundary boundary, FormContext context) {
+        FormOptions options = context.options();
+        MultipartOptions limits = options.multipart();
+        long rest = length - options.maxInMemoryBytes();
+        if (rest <= 0 || context.decider() != null || options.expandNested() || limits.decodeTransferEncodings()) {
+            return 0;
+        }
+        long parts = Math.min(limits.maxParts(), options.maxInMemoryBytes() / PART_OVERHEAD);
+        long delimiters = (parts + 1) * (boundary.value().length() + AROUND_BOUNDARY);
+        return Math.max(rest - delimiters - limits.maxPreambleBytes() - limits.maxEpilogueBytes(), 0);
+    }
+
+    private FormAssembler(Boundary boundary, FormContext context, FormHead head) throws IOException {
         this.context = context;
         FormOptions options = context.options();
         this.limits = options.multipart();
@@ -203,11 +258,11 @@ public final class FormAssembler {
         if (!memory.hasRoomForFile()) {
             return false;
         }
-        StoredPart largest = null;
+        StoredContent largest = null;
         long most = destination == null ? 0 : destination.movableBytes();
         long room = movable(most); // the bytes that moving every part would release
-        for (StoredPart part : parts) {
-            long held = part.content().movableBytes();
+        for (StoredContent part : parts) {
+            long held = part.movableBytes();
             room += movable(held);
             if (held > most) {
                 most = held;
@@ -218,9 +273,9 @@ public final class FormAssembler {
             return false;
         }
         if (largest != null) {
-            largest.content().moveToFile(largest.head());
-            largest.content().complete();
-            reporter.partMovedToFile(largest.content().size());
+            largest.moveToFile();
+            largest.complete();
+            reporter.partMovedToFile(largest.size());
         } else if (destination != null) {
             destination.moveToFile();
         }
@@ -276,7 +331,7 @@ public final class FormAssembler {
             sinks.add(sink);
         }
         if (content != null) {
-            parts.add(new StoredPart(ended.head, content));
+            parts.add(content);
         } else if (skip != null) {
             skipped.add(skip);
         } else {
@@ -381,7 +436,7 @@ public final class FormAssembler {
         for (PartSink sink : sinks) {
             undo(sink::close, reason);
         }
-        undo(() -> parts.forEach(part -> part.content().close()), reason);
+        undo(() -> parts.forEach(StoredContent::close), reason);
         decoder.close();
         memory.close();
     }

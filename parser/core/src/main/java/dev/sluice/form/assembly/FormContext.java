@@ -1,5 +1,6 @@
 package dev.sluice.form.assembly;
 
+import dev.sluice.form.FormAdmission;
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.ProgressListener;
@@ -11,12 +12,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The options of a form, together with callbacks and resources for which the options have no accessor.
  *
+ * @param decider null to store all parts
  * @param progressNanos the minimum time between two calls of {@code progress}
  * @param clock a clock like {@link System#nanoTime()}
  */
 public record FormContext(
         FormOptions options,
-        PartDestination.Decider decider,
+        PartDestination.@Nullable Decider decider,
+        FormAdmission admission,
         @Nullable Spool spool,
         UnchargedMemory uncharged,
         @Nullable ProgressListener progress,

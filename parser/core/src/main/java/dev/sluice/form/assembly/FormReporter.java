@@ -140,8 +140,8 @@ public final class FormReporter {
     }
 
     /** Reports the start and the end of a form that was rejected because of its request headers. */
-    public static void reportRejected(
-            @Nullable FormMetrics metrics, FormHead head, @Nullable Throwable failure, FormSummary.Outcome outcome) {
+    public static void reportRejected(@Nullable FormMetrics metrics, FormHead head, @Nullable Throwable failure) {
+        FormSummary.Outcome outcome = failure == null ? FormSummary.Outcome.REFUSED : outcome(failure);
         FormSummary summary = new FormSummary(
                 outcome, reason(outcome, failure), failure, head.remoteAddress(), 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
         report(metrics, FormMetrics::formStarted);
@@ -149,7 +149,7 @@ public final class FormReporter {
     }
 
     /** {@return the outcome of a form that failed with {@code failure}} */
-    public static FormSummary.Outcome outcome(Throwable failure) {
+    static FormSummary.Outcome outcome(Throwable failure) {
         return failure instanceof MultipartException known
                 ? FormSummary.Outcome.valueOf(known.kind().name())
                 : FormSummary.Outcome.FAILED;

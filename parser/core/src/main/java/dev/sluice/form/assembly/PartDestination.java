@@ -54,9 +54,6 @@ public final class PartDestination implements AutoCloseable {
     /** The content that the form stores; null for another destination. */
     private @Nullable StoredContent content;
 
-    /** The maximum size of the content in memory. Larger content moves to a file. */
-    private long maxBytesInMemory = Long.MAX_VALUE;
-
     private @Nullable SkippedPart skipped;
     private long maxBytes = Long.MAX_VALUE;
     private long size;
@@ -88,23 +85,26 @@ public final class PartDestination implements AutoCloseable {
     }
 
     void decide() throws IOException {
-        context.decider().decide(head).applyTo(this);
+        Decider decider = context.decider();
+        if (decider == null) {
+            store();
+        } else {
+            decider.decide(head).applyTo(this);
+        }
     }
 
     // ---- decisions
 
     public void store() {
-        if (memory.hasFiles()) {
-            long set = context.options().spillThreshold();
-            boolean field = head.filename() == null; // fields are usually read into memory anyway
-            maxBytesInMemory = field ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;
-        }
-        content = new StoredContent(memory, memory.hasFiles());
+        long set = context.options().spillThreshold();
+        boolean field = head.filename() == null; // fields are usually read into memory anyway
+        long max = field ? Math.max(set, Setting.SPILL_THRESHOLD.formDefault()) : set;
+        content = memory.hasFiles() ? StoredContent.movable(head, memory, max) : StoredContent.inMemory(head, memory);
     }
 
     public void storeInMemory() {
         maxBytes = context.options().multipart().maxFieldBytes();
-        content = new StoredContent(memory, false);
+        content = StoredContent.inMemory(head, memory);
     }
 
     public void sendTo(PartSink to) {
@@ -190,20 +190,9 @@ public final class PartDestination implements AutoCloseable {
         } else if (sink != null) {
             return sink.write(data);
         } else if (content != null) {
-            store(data, content);
+            content.write(data);
         }
         return Readiness.READY;
-    }
-
-    private void store(ByteBuf data, StoredContent in) throws IOException {
-        boolean fits = !in.isInMemory() || data.readableBytes() <= maxBytesInMemory - in.size();
-        if (!fits || !in.write(data)) {
-            if (!in.mayMoveToFile()) {
-                throw memory.refusal(head, in.size());
-            }
-            in.moveToFile(head);
-            in.write(data);
-        }
     }
 
     /**
@@ -248,7 +237,7 @@ public final class PartDestination implements AutoCloseable {
     /** Moves the bytes received so far to a file. */
     void moveToFile() throws IOException {
         if (content != null) {
-            content.moveToFile(head);
+            content.moveToFile();
         }
     }
 

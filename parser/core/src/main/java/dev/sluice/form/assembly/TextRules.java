@@ -4,7 +4,7 @@ import dev.sluice.Deviation;
 import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
-import dev.sluice.form.storage.StoredPart;
+import dev.sluice.form.storage.StoredContent;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -62,11 +62,11 @@ public final class TextRules {
      *
      * @throws MultipartException if the content exceeds the maximum size of a field
      */
-    public String text(StoredPart part) throws IOException {
-        if (part.content().size() > maxFieldBytes) {
+    public String text(StoredContent part) throws IOException {
+        if (part.size() > maxFieldBytes) {
             throw tooLarge(part.head(), maxFieldBytes);
         }
-        return new String(part.content().bytes(), charsetOf(part.head()));
+        return new String(part.bytes(), charsetOf(part.head()));
     }
 
     static MultipartException tooLarge(PartHead head, long max) {

@@ -163,7 +163,7 @@ public final class FormMemory implements AutoCloseable {
     }
 
     /** {@return the exception for the last failed reservation, after {@code size} bytes of the part} */
-    public MultipartException refusal(PartHead head, long size) {
+    MultipartException refusal(PartHead head, long size) {
         return overLimit
                 ? head.because(Reason.IN_MEMORY_TOO_LARGE)
                         .at(head.offset() + size)

@@ -44,10 +44,6 @@ final class MemoryContent implements StoredContent.Storage {
         this.mayMoveToFile = mayMoveToFile;
     }
 
-    boolean mayMoveToFile() {
-        return mayMoveToFile;
-    }
-
     /**
      * {@return the number of bytes of memory that a move to a file would release; 0 if the content must stay in memory}
      */
@@ -117,6 +113,9 @@ final class MemoryContent implements StoredContent.Storage {
 
     /** {@return a file with the bytes of this content, to which more bytes can be written} Closes this content. */
     SpoolFile moveToFile(PartHead head) throws IOException {
+        if (!mayMoveToFile) {
+            throw memory.refusal(head, size);
+        }
         SpoolFile file = memory.newFile(head);
         try {
             file.write(size, this::writeTo);

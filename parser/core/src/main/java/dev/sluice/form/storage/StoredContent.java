@@ -16,7 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of one part: its bytes, in memory or in a file, and the streams that read the file.
+ * The content of one part: its bytes, in memory or in a file, and the streams that read the file. Content that is too large for
+ * memory, or for which memory is short, moves to a file if it may.
  *
  * <p>The decoding thread writes it. After {@link #complete}, any thread may use it, as {@link dev.sluice.form.PartContent} documents.
  */
@@ -56,6 +57,8 @@ public final class StoredContent implements Closeable {
         void close();
     }
 
+    private final PartHead head;
+    private final long maxBytesInMemory;
     private Storage storage; // changes only while the form is assembled
 
     /** Open streams of the file; null before the first one. */
@@ -67,17 +70,25 @@ public final class StoredContent implements Closeable {
      */
     private volatile @Nullable String gone;
 
-    StoredContent(Storage storage) {
+    StoredContent(PartHead head, Storage storage, long maxBytesInMemory) {
+        this.head = head;
         this.storage = storage;
+        this.maxBytesInMemory = maxBytesInMemory;
     }
 
-    /**
-     * Creates an empty content in memory.
-     *
-     * @param mayMoveToFile if true, {@link #write} returns false when memory is short; if false, other parts move to files first
-     */
-    public StoredContent(FormMemory memory, boolean mayMoveToFile) {
-        this(new MemoryContent(memory, mayMoveToFile));
+    /** {@return an empty content that stays in memory; if memory is short, other parts move to files} */
+    public static StoredContent inMemory(PartHead head, FormMemory memory) {
+        return new StoredContent(head, new MemoryContent(memory, false), Long.MAX_VALUE);
+    }
+
+    /** {@return an empty content that moves to a file if it exceeds {@code maxBytesInMemory} or memory is short} */
+    public static StoredContent movable(PartHead head, FormMemory memory, long maxBytesInMemory) {
+        return new StoredContent(head, new MemoryContent(memory, true), maxBytesInMemory);
+    }
+
+    /** {@return the head of the part} */
+    public PartHead head() {
+        return head;
     }
 
     // ---- while the form is assembled
@@ -85,20 +96,19 @@ public final class StoredContent implements Closeable {
     /**
      * Writes the readable bytes of {@code data}.
      *
-     * @return false if memory is short, so that some bytes are left
+     * @throws MultipartException if there is no room for them
      */
-    public boolean write(ByteBuf data) throws IOException {
-        return storage.write(data);
+    public void write(ByteBuf data) throws IOException {
+        boolean fits = !isInMemory() || data.readableBytes() <= maxBytesInMemory - size();
+        if (!fits || !storage.write(data)) {
+            moveToFile();
+            storage.write(data);
+        }
     }
 
     /** Marks the end of the content. */
     public void complete() throws IOException {
         storage.complete();
-    }
-
-    /** {@return whether this is in memory and may move to a file} */
-    public boolean mayMoveToFile() {
-        return storage instanceof MemoryContent memory && memory.mayMoveToFile();
     }
 
     /**
@@ -109,8 +119,12 @@ public final class StoredContent implements Closeable {
         return storage instanceof MemoryContent memory ? memory.movableBytes() : 0;
     }
 
-    /** Moves content from memory to a file, to which more bytes can be written. */
-    public void moveToFile(PartHead head) throws IOException {
+    /**
+     * Moves content from memory to a file, to which more bytes can be written.
+     *
+     * @throws MultipartException if it must stay in memory, for which the last reservation failed
+     */
+    public void moveToFile() throws IOException {
         if (storage instanceof MemoryContent memory) {
             storage = memory.moveToFile(head);
         }
@@ -182,7 +196,7 @@ public final class StoredContent implements Closeable {
         storage.lock().lock();
         try {
             checkAvailable();
-            StoredContent successor = new StoredContent(storage.detach());
+            StoredContent successor = new StoredContent(head, storage.detach(), maxBytesInMemory);
             gone = "was detached";
             closeStreams();
             return successor;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class StoredContentTest {
     @Test
     void bytes_ofContentThatDoesNotFitIntoAnArray_throwIOException() throws IOException {
-        try (StoredContent large = new StoredContent(new LargeStorage())) {
+        try (StoredContent large = new StoredContent(null, new LargeStorage(), 0)) {
             assertEquals(
                     "the content has 2147483640 bytes, too many for an array: read it as a stream",
                     assertThrows(IOException.class, large::bytes).getMessage());
