@@ -2,46 +2,19 @@ package dev.sluice.form;
 
 import dev.sluice.MultipartException;
 import dev.sluice.ReportedDeviation;
+import dev.sluice.form.assembly.EndedForm;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of one form, for {@link FormMetrics}. The {@code failure} can contain text from the client: its message has only the escaped
- * beginning of that text, without control characters, and {@link MultipartException#fieldName()} has all of it. Nothing else
- * contains text from the client.
+ * The outcome of one form, for {@link FormMetrics}. Only the library implements this interface, and a later release may add methods.
  *
- * @param outcome how the form ended
- * @param reason the reason of the rejection; null if the form is complete, was aborted, or failed for a reason outside
- *     the library
- * @param failure the exception that ended the form: a {@link MultipartException} with the part, the field and the offset, or the original
- *     exception of a sink, a disk or the connection; null if the form is complete, or was rejected without an exception
- * @param remoteAddress the address of the client, if the adapter knows it, or null
- * @param bodyBytes the number of body bytes that were decoded
- * @param parts the number of complete parts
- * @param files the number of complete parts that have a file name
- * @param spilledParts the number of complete parts that were stored in a file of the spool
- * @param spilledBytes the total size of these parts, in bytes
- * @param peakMemoryBytes the largest number of bytes charged to the limit of the form at the same time
- * @param deviations the number of deviations that were accepted and reported
- * @param reported the first 100 of these deviations
- * @param nanos the time from the start of the form, before the first byte, to its end, in nanoseconds
+ * <p>The {@link #failure()} can contain text from the client: its message has only the escaped beginning of that text, without control
+ * characters, and {@link MultipartException#fieldName()} has all of it. Nothing else contains text from the client.
  */
-public record FormSummary(
-        Outcome outcome,
-        MultipartException.@Nullable Reason reason,
-        @Nullable Throwable failure,
-        @Nullable String remoteAddress,
-        long bodyBytes,
-        int parts,
-        int files,
-        int spilledParts,
-        long spilledBytes,
-        long peakMemoryBytes,
-        long deviations,
-        List<ReportedDeviation> reported,
-        long nanos) {
+public interface FormSummary {
     /** How a form ended. */
-    public enum Outcome {
+    enum Outcome {
         /** The form is complete. */
         COMPLETED,
         /** The body violates the grammar, or its type is not supported (400, 415). */
@@ -61,4 +34,57 @@ public record FormSummary(
         /** The form was aborted before its end, for example because the connection broke. */
         ABORTED
     }
+
+    /** {@return a summary with all counts 0, to test a listener} */
+    static FormSummary of(
+            Outcome outcome,
+            MultipartException.@Nullable Reason reason,
+            @Nullable Throwable failure,
+            @Nullable String remoteAddress) {
+        return new EndedForm(outcome, reason, failure, remoteAddress, 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
+    }
+
+    /** {@return how the form ended} */
+    Outcome outcome();
+
+    /** {@return the reason of the rejection; null if the form is complete, was aborted, or failed for a reason outside the library} */
+    MultipartException.@Nullable Reason reason();
+
+    /**
+     * {@return the exception that ended the form: a {@link MultipartException} with the part, the field and the offset, or the original
+     * exception of a sink, a disk or the connection; null if the form is complete, or was rejected without an exception}
+     */
+    @Nullable
+    Throwable failure();
+
+    /** {@return the address of the client, if the adapter knows it, or null} */
+    @Nullable
+    String remoteAddress();
+
+    /** {@return the number of body bytes that were decoded} */
+    long bodyBytes();
+
+    /** {@return the number of complete parts} */
+    int parts();
+
+    /** {@return the number of complete parts that have a file name} */
+    int files();
+
+    /** {@return the number of complete parts that were stored in a file of the spool} */
+    int spilledParts();
+
+    /** {@return the total size of these parts, in bytes} */
+    long spilledBytes();
+
+    /** {@return the largest number of bytes charged to the limit of the form at the same time} */
+    long peakMemoryBytes();
+
+    /** {@return the number of deviations that were accepted and reported} */
+    long deviations();
+
+    /** {@return the first 100 of these deviations} */
+    List<ReportedDeviation> reported();
+
+    /** {@return the time from the start of the form, before the first byte, to its end, in nanoseconds} */
+    long nanos();
 }

@@ -260,7 +260,7 @@ class FormMeterBinderTest {
     void reasonAndOutcome_areTagValuesInLowerCase(Reason reason) {
         for (FormSummary.Outcome outcome : FormSummary.Outcome.values()) {
             meters.formStarted();
-            meters.formEnded(new FormSummary(outcome, reason, null, null, 0, 0, 0, 0, 0, 0, 0, List.of(), 1));
+            meters.formEnded(FormSummary.of(outcome, reason, null, null));
             assertEquals(
                     1, ended(outcome, reason.name().toLowerCase(Locale.ROOT)).count());
         }

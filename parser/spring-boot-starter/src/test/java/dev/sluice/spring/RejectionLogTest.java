@@ -46,7 +46,7 @@ class RejectionLogTest {
 
     private static FormSummary summary(Outcome outcome, @Nullable Throwable failure, @Nullable String address) {
         Reason reason = failure instanceof MultipartException known ? known.reason() : null;
-        return new FormSummary(outcome, reason, failure, address, 0, 0, 0, 0, 0, 0, 0, List.of(), 1);
+        return FormSummary.of(outcome, reason, failure, address);
     }
 
     private static FormSummary rejected(String address) {

@@ -123,7 +123,7 @@ public final class FormReporter {
     void formEnded(FormSummary.Outcome outcome, @Nullable Throwable failure) {
         report(
                 context.metrics(),
-                metrics -> metrics.formEnded(new FormSummary(
+                metrics -> metrics.formEnded(new EndedForm(
                         outcome,
                         reason(outcome, failure),
                         failure,
@@ -142,8 +142,7 @@ public final class FormReporter {
     /** Reports the start and the end of a form that was rejected because of its request headers. */
     public static void reportRejected(@Nullable FormMetrics metrics, FormHead head, @Nullable Throwable failure) {
         FormSummary.Outcome outcome = failure == null ? FormSummary.Outcome.REFUSED : outcome(failure);
-        FormSummary summary = new FormSummary(
-                outcome, reason(outcome, failure), failure, head.remoteAddress(), 0, 0, 0, 0, 0, 0, 0, List.of(), 0);
+        FormSummary summary = FormSummary.of(outcome, reason(outcome, failure), failure, head.remoteAddress());
         report(metrics, FormMetrics::formStarted);
         report(metrics, listener -> listener.formEnded(summary));
     }
