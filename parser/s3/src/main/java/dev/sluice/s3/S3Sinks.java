@@ -41,7 +41,8 @@ public class S3Sinks {
     final int sniffedBytes;
     final @Nullable Function<byte[], String> sniffer;
 
-    private S3Sinks(Builder builder) {
+    /** Not private, and the class is not final, so that containers can create proxies. */
+    S3Sinks(Builder builder) {
         this.store = builder.store;
         this.events = new StoreEvents(store.metrics());
         this.protocol = new CommitProtocol(store, builder.prefix, builder.maxAge, builder.tombstoneAge);

@@ -31,6 +31,7 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -42,12 +43,15 @@ final class SluiceProperties {
     private static final String PREFIX = "sluice";
     private static final String PATHS = PREFIX + ".paths";
     private static final String LOG_REJECTED = PREFIX + ".log-rejected";
+    private static final String S3 = "s3";
+    private static final String S3_BUCKET = PREFIX + "." + S3 + ".bucket";
     private static final Bindable<Map<String, Map<String, String>>> SETTINGS_BY_PATH =
             Bindable.of(ResolvableType.forClassWithGenerics(
                     Map.class,
                     ResolvableType.forClass(String.class),
                     ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)));
     private static final String SERVLET_PREFIX = "spring.servlet.multipart.";
+    private static final String RESOLVE_LAZILY = SERVLET_PREFIX + "resolve-lazily";
     private static final String WEBFLUX_PREFIX = "spring.webflux.multipart.";
 
     /** The properties that Boot has for the same settings. */
@@ -96,8 +100,12 @@ final class SluiceProperties {
                 .orElse(Map.of())
                 .forEach((path, settings) -> settings.forEach((key, value) -> putForPath(path, key, value)));
         warnAboutUnknownProperties(environment);
+        if (binder.bind(S3_BUCKET, String.class).isBound() && !ClassUtils.isPresent("dev.sluice.s3.S3Sinks", null)) {
+            LOG.warn(S3_BUCKET + " is ignored: add the dependency dev.sluice:sluice-s3");
+        }
         rejectionLogLevel = binder.bind(LOG_REJECTED, RejectionLog.Level.class).orElse(RejectionLog.Level.INFO);
-        lazy = binder.bind(SERVLET_PREFIX + "resolve-lazily", Boolean.class).orElse(false);
+        lazy = binder.bind(RESOLVE_LAZILY, Boolean.class)
+                .orElse(binder.bind(S3_BUCKET, String.class).isBound());
         strict = binder.bind(SERVLET_PREFIX + "strict-servlet-compliance", Boolean.class)
                 .orElse(false);
     }
@@ -239,7 +247,7 @@ final class SluiceProperties {
      */
     private static void warnAboutUnknownProperties(Environment environment) {
         Set<String> known = Stream.concat(
-                        Stream.of("enabled", "paths", "logrejected"),
+                        Stream.of("enabled", "paths", "logrejected", S3),
                         Stream.of(Setting.values()).map(Setting::key))
                 .map(key -> key.toLowerCase(Locale.ROOT))
                 .collect(Collectors.toSet());
@@ -316,6 +324,22 @@ final class SluiceProperties {
 
     boolean resolvesLazily() {
         return lazy;
+    }
+
+    /**
+     * Requires that Spring MVC does not read forms before it calls the controller. This is the default if {@code
+     * sluice.s3.bucket} is set.
+     *
+     * @throws InvalidConfigurationPropertyValueException if the application has turned it off
+     */
+    void requireLazyResolution() {
+        if (!lazy) {
+            throw new InvalidConfigurationPropertyValueException(
+                    RESOLVE_LAZILY,
+                    false,
+                    "a form can only stream into the object store if it has not been read before its controller is"
+                            + " called. Remove the property, or remove sluice.s3.bucket");
+        }
     }
 
     boolean isStrictlyCompliant() {

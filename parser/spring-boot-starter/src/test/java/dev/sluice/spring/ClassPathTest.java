@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
+import dev.sluice.s3.S3Sinks;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -23,13 +25,16 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /** Tests applications that lack optional libraries. */
+@ExtendWith(OutputCaptureExtension.class)
 class ClassPathTest {
-    private static final AutoConfigurations STARTER =
-            AutoConfigurations.of(SluiceAutoConfiguration.class, SluiceWebFluxAutoConfiguration.class);
+    private static final AutoConfigurations STARTER = AutoConfigurations.of(
+            SluiceAutoConfiguration.class, SluiceWebFluxAutoConfiguration.class, SluiceS3AutoConfiguration.class);
 
     @Test
     void beans_exist_onlyWithMvcOrWebFlux() {
@@ -56,6 +61,16 @@ class ClassPathTest {
                         0, context.getBeansOfType(FormOptions.class).size()));
     }
 
+    @Test
+    void bucket_withoutStore_logsAWarning(CapturedOutput output) {
+        new WebApplicationContextRunner()
+                .withConfiguration(STARTER)
+                .withPropertyValues("sluice.s3.bucket=uploads")
+                .withClassLoader(new FilteredClassLoader(S3Sinks.class))
+                .run(context -> assertFalse(context.containsBean("sluiceS3Sinks")));
+        assertTrue(output.getAll().contains("add the dependency dev.sluice:sluice-s3"), output::getAll);
+    }
+
     /**
      * Starts a process without the jars. A filtered class loader would not do, because classes could still link to
      * them.
@@ -66,12 +81,12 @@ class ClassPathTest {
         "spring-webmvc|spring-webflux|spring-boot-webmvc|spring-boot-webflux, false",
         "servlet-api|tomcat-embed-core|spring-webflux, false",
         "spring-webmvc|servlet-api|tomcat|jetty|undertow|spring-security, true",
+        "^s3$|sluice-s3|^s3-|sdk-core|aws-core|^auth-, true",
     })
     void application_withoutJars_starts(String jars, boolean expected) throws Exception {
         Pattern without = Pattern.compile(jars);
         String rest = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-                .filter(entry -> !without.matcher(Path.of(entry).getFileName().toString())
-                        .find())
+                .filter(entry -> !without.matcher(jar(Path.of(entry))).find())
                 .collect(Collectors.joining(File.pathSeparator));
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         Process process = new ProcessBuilder(
@@ -81,6 +96,12 @@ class ClassPathTest {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);
         assertEquals(expected ? "with Sluice" : "without Sluice", output.strip());
+    }
+
+    /** {@return the name of the jar or, for the classes of a module in the same build, of its directory} */
+    private static String jar(Path entry) {
+        return String.valueOf(
+                entry.endsWith("target/classes") ? entry.getParent().getParent().getFileName() : entry.getFileName());
     }
 
     /** An application that prints whether it has the filter or the readers. */

@@ -17,10 +17,12 @@ import jakarta.servlet.MultipartConfigElement;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -278,6 +280,13 @@ class SluicePropertiesTest {
         expected.put("sluice.enabled", "true");
         expected.put("sluice.paths", "null");
         expected.put("sluice.log-rejected", "info");
+        for (RecordComponent property : S3Properties.class.getRecordComponents()) {
+            String name =
+                    "sluice.s3." + property.getName().replaceAll("[A-Z]", "-$0").toLowerCase(Locale.ROOT);
+            assertTrue(defaults.containsKey(name), name);
+            expected.put(name, String.valueOf(defaults.get(name)));
+        }
+        expected.put(StoreHealth.ENABLED, "true");
         assertEquals(expected, defaults);
     }
 

@@ -9,6 +9,7 @@ import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.LeakDetection;
 import dev.sluice.testkit.SpooledFiles;
+import dev.sluice.webflux.SluiceWebFlux;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -25,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -89,7 +91,7 @@ import reactor.netty.http.server.HttpServer;
 class WebFluxTest {
     private static final int MIB = 1 << 20;
     /** Excludes Spring Security, whose classes have different names in Boot 3 and 4. */
-    private static final String NO_SECURITY = "--spring.autoconfigure.exclude="
+    static final String NO_SECURITY = "--spring.autoconfigure.exclude="
             + Stream.of(
                             "autoconfigure.security.reactive.ReactiveSecurityAutoConfiguration",
                             "autoconfigure.security.reactive.ReactiveUserDetailsServiceAutoConfiguration",
@@ -201,6 +203,15 @@ class WebFluxTest {
         Mono<String> exchange(ServerWebExchange exchange) {
             return exchange.getMultipartData()
                     .map(parts -> ((FormFieldPart) parts.getFirst("title")).value() + parts.keySet());
+        }
+
+        /** Receives the form with options of its own. */
+        @PostMapping("/own")
+        Mono<String> own(ServerWebExchange exchange) {
+            SluiceWebFlux forms =
+                    Objects.requireNonNull(exchange.getApplicationContext()).getBean(SluiceWebFlux.class);
+            return forms.form(exchange.getRequest(), options -> options.maxPartBytes(MIB))
+                    .map(form -> "own " + form.parts().get(1).size());
         }
 
         @PostMapping("/parts")
@@ -381,6 +392,7 @@ class WebFluxTest {
             assertEnds("one f.txt " + size, post("/upload", form("one", size)));
             assertEnds("one " + size, post("/model", form("one", size)));
             assertEnds("transferred " + size, post("/transfer", form("one", size)));
+            assertEnds("own " + size, post("/own", form("one", size)));
             assertEnds("events " + (size + 3), post("/events", form("one", size)));
             String echo = post("/echo", form("one", size));
             assertEquals(
@@ -398,8 +410,16 @@ class WebFluxTest {
             socket.getOutputStream()
                     .write("GET /actuator/metrics/sluice.forms HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             String meters = answer(socket);
-            assertTrue(meters.contains("\"statistic\":\"COUNT\",\"value\":19.0"), meters);
+            assertTrue(meters.contains("\"statistic\":\"COUNT\",\"value\":22.0"), meters);
         }
+    }
+
+    @Test
+    void ownOptions_limitForm() throws Exception {
+        start();
+        String tooLarge = post("/own", form("one", MIB + 1));
+        assertTrue(tooLarge.startsWith("HTTP/1.1 413 "), tooLarge);
+        assertTrue(tooLarge.contains("\"limit\":\"maxPartBytes\""), tooLarge);
     }
 
     @Test

@@ -16,8 +16,6 @@ import org.springframework.util.MultiValueMap;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /** A reader that returns the parts of a form, as a stream or as a map by name. */
 final class PartReader extends FormMessageReader<Object> {
@@ -79,23 +77,13 @@ final class PartReader extends FormMessageReader<Object> {
     }
 
     private Mono<ReceivedForm> form(ReactiveHttpInputMessage message) {
-        return Mono.create(form -> {
-            Scheduler workers = Schedulers.boundedElastic();
-            BodySource source = new BodySource(message, workers, form.contextView());
-            form.onDispose(source);
-            SluiceWebFlux.endWithRequest(form.contextView(), source);
-            source.start(
-                    forms,
-                    forms.options(),
-                    received -> emit(received, workers, form),
-                    failure -> form.error(Refusals.toSpringException(failure)));
-        });
+        return SluiceWebFlux.receive(forms, message, forms.options(), PartReader::emit);
     }
 
-    private static void emit(MultipartForm received, Scheduler workers, MonoSink<ReceivedForm> sink) {
+    private static void emit(MultipartForm received, MonoSink<ReceivedForm> sink) {
         ReceivedForm form;
         try {
-            form = new ReceivedForm(received, workers);
+            form = new ReceivedForm(received);
         } catch (IOException | RuntimeException | Error e) {
             received.close();
             sink.error(Refusals.toSpringException(e));

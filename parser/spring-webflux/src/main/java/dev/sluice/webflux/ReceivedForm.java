@@ -9,11 +9,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /** A received form with Spring's parts. It is closed at the end of the request, or when its last part is deleted. */
 final class ReceivedForm implements Disposable {
     private final MultipartForm form;
-    private final Scheduler workers;
     private final List<ReceivedPart> parts = new ArrayList<>();
     private final AtomicInteger remaining;
 
@@ -22,9 +22,8 @@ final class ReceivedForm implements Disposable {
      *
      * @param form <em>transferred</em>, unless this throws
      */
-    ReceivedForm(MultipartForm form, Scheduler workers) throws IOException {
+    ReceivedForm(MultipartForm form) throws IOException {
         this.form = form;
-        this.workers = workers;
         this.remaining = new AtomicInteger(form.parts().size());
         for (FormPart part : form.parts()) {
             parts.add(ReceivedPart.of(part, this));
@@ -36,7 +35,7 @@ final class ReceivedForm implements Disposable {
     }
 
     Scheduler workers() {
-        return workers;
+        return Schedulers.boundedElastic();
     }
 
     /** Closes the form if all of its parts are deleted. */
@@ -46,15 +45,19 @@ final class ReceivedForm implements Disposable {
         }
     }
 
-    /** Closes the form. May be called from any thread: files are deleted by a worker. */
     @Override
     public void dispose() {
+        close(form);
+    }
+
+    /** Closes a form. May be called from any thread: files are deleted by a worker. */
+    static void close(MultipartForm form) {
         if (form.parts().stream().allMatch(FormPart::isInMemory)) {
             form.close();
             return;
         }
         try {
-            workers.schedule(form::close);
+            Schedulers.boundedElastic().schedule(form::close);
         } catch (RejectedExecutionException e) {
             form.close();
         }

@@ -2,9 +2,14 @@ package dev.sluice.webflux;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
+import dev.sluice.form.MultipartForm;
+import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.ReactiveHttpInputMessage;
 import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
@@ -12,6 +17,8 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
@@ -78,6 +85,48 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
         return chain.filter(exchange)
                 .doFinally(signal -> resources.dispose())
                 .contextWrite(Context.of(SluiceWebFlux.class, resources));
+    }
+
+    /**
+     * {@return the form of a request, received with its own options} Use it in place of parameters of the type {@code
+     * Part}: the body can be read only once. The form is closed when the request ends. Sinks run on the threads of {@code
+     * Schedulers.boundedElastic()}. A refused form arrives as the same exception as with parts.
+     *
+     * @param change changes the options of this bean for the request: a {@link FormOptions.Builder#decider}, limits, a
+     *     progress listener
+     */
+    public Mono<MultipartForm> form(ServerHttpRequest request, UnaryOperator<FormOptions.Builder> change) {
+        return Mono.defer(() -> {
+                    FormOptions options =
+                            change.apply(forms.options().toBuilder()).build();
+                    return SluiceWebFlux.<MultipartForm>receive(forms, request, options, (form, sink) -> {
+                        endWithRequest(sink.contextView(), () -> ReceivedForm.close(form));
+                        sink.success(form);
+                    });
+                })
+                .doOnDiscard(MultipartForm.class, ReceivedForm::close);
+    }
+
+    /**
+     * {@return a form, received on a scheduler for blocking work}
+     *
+     * @param emit passes a received form to the sink; owns the form
+     */
+    static <T> Mono<T> receive(
+            Forms forms,
+            ReactiveHttpInputMessage message,
+            FormOptions options,
+            BiConsumer<MultipartForm, MonoSink<T>> emit) {
+        return Mono.create(sink -> {
+            BodySource source = new BodySource(message, Schedulers.boundedElastic(), sink.contextView());
+            sink.onDispose(source);
+            endWithRequest(sink.contextView(), source);
+            source.start(
+                    forms,
+                    options,
+                    form -> emit.accept(form, sink),
+                    failure -> sink.error(Refusals.toSpringException(failure)));
+        });
     }
 
     /** Disposes {@code resource} when the request ends, or now if it has ended. Does nothing without the filter. */

@@ -1,0 +1,113 @@
+package dev.sluice.spring;
+
+import dev.sluice.s3.ObjectStore;
+import dev.sluice.s3.S3Sinks;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * The start and the end of the object store in an application. It starts before the web server accepts requests, and
+ * stops after the web server has stopped.
+ *
+ * <p>At start it checks the store. While it runs it sweeps at intervals, on the executor of the store. The first sweep
+ * comes after a random part of the interval, so that the sweeps of several nodes are spread. Stopping waits for
+ * the forms that are still being stored or cleaned up, up to a limit.
+ */
+final class StoreLifecycle implements SmartLifecycle {
+    private static final Log LOG = LogFactory.getLog(StoreLifecycle.class);
+
+    /** More than the connection time-outs of all attempts of one request, with pauses. */
+    private static final Duration MAX_CHECK = Duration.ofSeconds(30);
+
+    private static final double JITTER = 0.1;
+
+    private final ObjectStore store;
+    private final S3Sinks sinks;
+    private final S3Properties properties;
+    private volatile boolean running;
+
+    StoreLifecycle(ObjectStore store, S3Sinks sinks, S3Properties properties) {
+        this.store = store;
+        this.sinks = sinks;
+        this.properties = properties;
+    }
+
+    @Override
+    public int getPhase() {
+        return 0; // the phases of the web server are close to Integer.MAX_VALUE
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public void start() {
+        if (properties.checkAtStart()) {
+            check();
+        }
+        running = true;
+        if (properties.sweepInterval() != null) {
+            sweepAfter(ThreadLocalRandom.current().nextDouble());
+        }
+    }
+
+    private void check() {
+        try {
+            sinks.probe().get(MAX_CHECK.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw StoreStartException.of(properties.address(), e.getCause() == null ? e : e.getCause());
+        } catch (TimeoutException e) {
+            throw StoreStartException.of(properties.address(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while the object store was being checked", e);
+        }
+    }
+
+    /** Sweeps after {@code part} of the interval, and then again and again. */
+    private void sweepAfter(double part) {
+        Duration interval = properties.sweepInterval();
+        if (interval == null) {
+            return;
+        }
+        store.after(Duration.ofMillis((long) (interval.toMillis() * part)))
+                .thenCompose(passed -> running
+                        ? sinks.sweep()
+                        : CompletableFuture.<S3Sinks.Swept>failedFuture(new IllegalStateException("stopped")))
+                .whenComplete((swept, failure) -> {
+                    if (!running) {
+                        return;
+                    } else if (failure != null) {
+                        LOG.warn("A sweep of " + properties.address() + " failed. It will be repeated.", failure);
+                    } else {
+                        LOG.debug("A sweep of " + properties.address() + " has ended: " + swept);
+                    }
+                    sweepAfter(ThreadLocalRandom.current().nextDouble(1 - JITTER, 1 + JITTER));
+                });
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        try {
+            sinks.whenIdle().get(properties.shutdownTimeout().toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            LOG.warn("Forms are still being stored in " + properties.address() + " after "
+                    + properties.shutdownTimeout().toMillis()
+                    + " ms (sluice.s3.shutdown-timeout). They are abandoned, and a sweep removes them.");
+        } catch (ExecutionException e) {
+            LOG.warn("Waiting for " + properties.address() + " failed.", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,526 @@
+package dev.sluice.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.form.StoreMetrics;
+import dev.sluice.s3.FormRecord;
+import dev.sluice.s3.ObjectStore;
+import dev.sluice.s3.S3Sinks;
+import dev.sluice.testkit.Installed;
+import dev.sluice.testkit.Seaweed;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.multipart.MultipartResolver;
+import org.springframework.web.multipart.support.StandardServletMultipartResolver;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.S3Object;
+
+/** Tests applications whose forms go to an object store. */
+@Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
+class ObjectStoreTest {
+    private static final String BUCKET = "boot";
+    private static final int MIB = 1 << 20;
+    private static final AtomicInteger PREFIXES = new AtomicInteger();
+
+    private static Seaweed store;
+    private static S3AsyncClient client;
+
+    private final String prefix = "test" + PREFIXES.incrementAndGet() + '/';
+
+    @BeforeAll
+    static void startStore() throws IOException, InterruptedException {
+        Installed.require("SeaweedFS", Seaweed.program().isPresent());
+        store = new Seaweed();
+        client = newClient();
+        await(() -> client.createBucket(request -> request.bucket(BUCKET)).join());
+        await(() -> client.putObject(
+                        request -> request.bucket(BUCKET).key("first"), AsyncRequestBody.fromString("volumes are made"))
+                .join());
+    }
+
+    private static S3AsyncClient newClient() {
+        return S3AsyncClient.builder()
+                .endpointOverride(store.address())
+                .region(Region.US_EAST_1)
+                .forcePathStyle(true)
+                .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                .credentialsProvider(
+                        StaticCredentialsProvider.create(AwsBasicCredentials.create(Seaweed.USER, Seaweed.SECRET)))
+                .build();
+    }
+
+    @AfterAll
+    static void stopStore() {
+        if (store != null) {
+            client.close();
+            store.close();
+        }
+    }
+
+    private static void await(Runnable attempt) throws InterruptedException {
+        long since = System.nanoTime();
+        for (; ; ) {
+            try {
+                attempt.run();
+                return;
+            } catch (RuntimeException | AssertionError e) {
+                if (System.nanoTime() - since > TimeUnit.MINUTES.toNanos(2)) {
+                    throw e;
+                }
+                Thread.sleep(50);
+            }
+        }
+    }
+
+    /** The kinds of web applications. */
+    enum Kind {
+        MVC(MvcApplication.class),
+        WEBFLUX(WebFluxApplication.class);
+
+        private final Class<?> application;
+
+        Kind(Class<?> application) {
+            this.application = application;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class MvcApplication {
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(WebFluxTest.Netty.class)
+    static class WebFluxApplication {
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+    }
+
+    /** A controller for both kinds of applications. */
+    @RestController
+    static class Controller {
+        final CountDownLatch called = new CountDownLatch(1);
+
+        @PostMapping("/upload")
+        String upload(StoredForm form) throws IOException {
+            called.countDown();
+            ObjectStore.Stored file = form.files().get(0).stored();
+            return String.join(" ", form.id(), form.text("title"), file.key(), String.valueOf(file.size()));
+        }
+    }
+
+    private RunningApplication start(Kind kind, String... more) {
+        return start(kind, List.of(kind.application), more);
+    }
+
+    private RunningApplication start(Kind kind, List<Class<?>> sources, String... more) {
+        List<String> properties = new ArrayList<>(List.of(
+                kind == Kind.MVC ? StarterTest.NO_SECURITY : WebFluxTest.NO_SECURITY,
+                "--spring.main.web-application-type=" + (kind == Kind.MVC ? "servlet" : "reactive"),
+                "--logging.level.org.springframework.boot.diagnostics=ERROR",
+                "--sluice.max-body-bytes=16MB",
+                "--sluice.max-part-bytes=16MB",
+                "--sluice.s3.bucket=" + BUCKET,
+                "--sluice.s3.prefix=" + prefix,
+                "--sluice.s3.endpoint=" + store.address(),
+                "--sluice.s3.access-key=" + Seaweed.USER,
+                "--sluice.s3.secret-key=" + Seaweed.SECRET));
+        List<String> names =
+                Stream.of(more).map(property -> property.split("=")[0]).toList();
+        properties.removeIf(property -> names.contains(property.split("=")[0]));
+        properties.addAll(List.of(more));
+        properties.removeIf(property -> property.endsWith("=none"));
+        return RunningApplication.start(sources, properties.toArray(String[]::new));
+    }
+
+    private static String form(int bytes) {
+        return "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nHoliday\r\n"
+                + RunningApplication.form(bytes);
+    }
+
+    private List<String> keys() {
+        return client.listObjectsV2(request -> request.bucket(BUCKET).prefix(prefix)).join().contents().stream()
+                .map(S3Object::key)
+                .filter(key -> !key.startsWith(prefix + ".probe/"))
+                .toList();
+    }
+
+    private static void assertNothingHeld(RunningApplication application) throws Exception {
+        application.context().getBean(S3Sinks.class).whenIdle().get(1, TimeUnit.MINUTES);
+        await(() -> assertEquals(
+                0, application.context().getBean(MemoryBudget.class).used()));
+        assertEquals(0, application.context().getBean(SpoolDirectory.class).files());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void form_isStoredAndPassedToController(Kind kind) throws Exception {
+        try (RunningApplication application = start(kind)) {
+            for (int size : List.of(10, 9 * MIB)) {
+                HttpResponse<String> answer = application.send("POST", "/upload", RunningApplication.FORM, form(size));
+                assertEquals(200, answer.statusCode(), answer.body());
+                String[] told = answer.body().split(" ");
+                assertEquals(List.of("Holiday", String.valueOf(size)), List.of(told[1], told[3]));
+                FormRecord record = application
+                        .context()
+                        .getBean(S3Sinks.class)
+                        .find(told[0])
+                        .get(1, TimeUnit.MINUTES)
+                        .orElseThrow();
+                assertEquals(told[2], record.files().get(0).stored().key());
+                byte[] stored = client.getObject(
+                                request -> request.bucket(BUCKET).key(told[2]), AsyncResponseTransformer.toBytes())
+                        .join()
+                        .asByteArray();
+                assertEquals("x".repeat(size), new String(stored, StandardCharsets.US_ASCII));
+            }
+            assertNothingHeld(application);
+            assertEquals(4, keys().size(), () -> keys().toString());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void rejectedForm_isNotStored(Kind kind) throws Exception {
+        try (RunningApplication application = start(kind, "--sluice.max-part-bytes=9MB")) {
+            HttpResponse<String> answer =
+                    application.send("POST", "/upload", RunningApplication.FORM, form(9 * MIB + 1));
+            assertEquals(413, answer.statusCode(), answer.body());
+            assertTrue(answer.body().contains("\"limit\":\"maxPartBytes\""), answer::body);
+            String complete = form(6 * MIB);
+            String truncated = complete.substring(0, complete.length() - 20);
+            assertEquals(
+                    400,
+                    application
+                            .send("POST", "/upload", RunningApplication.FORM, truncated)
+                            .statusCode());
+            assertEquals(
+                    415,
+                    application
+                            .send("POST", "/upload", "application/json", "{}")
+                            .statusCode());
+            try (Upload upload = new Upload(application, complete)) {
+                upload.send(complete.length() - 100);
+            }
+            assertNothingHeld(application);
+            assertEquals(
+                    1, application.context().getBean(Controller.class).called.getCount(), "the controller was called");
+        }
+        for (String key : keys()) {
+            if (key.startsWith(prefix + ".open/")) { // an intent, which sweeps remove with the tombstone
+                continue;
+            }
+            assertTrue(key.endsWith("/form.json"), key);
+            byte[] json = client.getObject(
+                            request -> request.bucket(BUCKET).key(key), AsyncResponseTransformer.toBytes())
+                    .join()
+                    .asByteArray();
+            FormRecord tombstone = FormRecord.parse(key.split("/")[1], json);
+            assertFalse(tombstone == null || tombstone.isCommitted(), key);
+        }
+    }
+
+    private static URI uri(RunningApplication application) {
+        return application
+                .request("POST", "/upload", RunningApplication.FORM, "")
+                .build()
+                .uri();
+    }
+
+    /** A request whose body is sent in pieces. */
+    private static final class Upload implements AutoCloseable {
+        private final String body;
+        private final Socket socket;
+        private int sent;
+
+        Upload(RunningApplication application, String body) throws IOException {
+            this.body = body;
+            URI uri = uri(application);
+            socket = new Socket(uri.getHost(), uri.getPort());
+            write("POST /upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: " + RunningApplication.FORM
+                    + "\r\nContent-Length: " + body.length() + "\r\n\r\n");
+        }
+
+        private void write(String text) throws IOException {
+            socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+        }
+
+        /** Sends the next {@code count} bytes. */
+        void send(int count) throws IOException {
+            write(body.substring(sent, sent + count));
+            sent += count;
+        }
+
+        String answer() throws IOException {
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bucket=missing | the bucket does not exist. | Create the bucket, or correct sluice.s3.bucket.",
+                "access-key=unknown | the store rejects the credentials (403 InvalidAccessKeyId). | Check sluice.s3.access-key",
+                "secret-key=wrong | the store rejects the credentials (403 SignatureDoesNotMatch). | Check sluice.s3.access-key",
+                "endpoint=CLOSED | it cannot be reached. | Start the store, or correct sluice.s3.endpoint.",
+                "endpoint=localhost:8333 | it is not a URL such as http://localhost:8333 | configuration property 'sluice.s3.endpoint'",
+                "secret-key=none | set both or neither | configuration property 'sluice.s3.access-key'",
+                "segment-bytes=1MB | must be 5242880 to 1073741824 | configuration property 'sluice.s3.segment-bytes'",
+                "sweep-interval=0s | it must be more than 0 | configuration property 'sluice.s3.sweep-interval'",
+                "sweep-intervall=1h | [sluice.s3.sweep-intervall] were left unbound | Update your application's configuration",
+            })
+    void unusableStore_endsStart_withReadableReport(String setting, String reason, String action, CapturedOutput output)
+            throws IOException {
+        String property = "--sluice.s3." + setting;
+        try (ServerSocket closed = new ServerSocket(0)) {
+            property = property.replace("CLOSED", "http://127.0.0.1:" + closed.getLocalPort());
+        }
+        String last = property;
+        assertThrows(Exception.class, () -> start(Kind.MVC, last).close());
+        assertTrue(output.getAll().contains("APPLICATION FAILED TO START"), output::getAll);
+        assertTrue(output.getAll().contains(reason), output::getAll);
+        assertTrue(output.getAll().contains(action), output::getAll);
+        assertFalse(output.getAll().contains("\tat "), output::getAll);
+    }
+
+    @Test
+    void smallMemoryBudget_endsStart(CapturedOutput output) {
+        assertThrows(
+                Exception.class,
+                () -> start(Kind.MVC, "--sluice.memory-budget-bytes=1MB").close());
+        assertTrue(output.getAll().contains("Raise sluice.memory-budget-bytes"), output::getAll);
+    }
+
+    @Test
+    void eagerResolution_endsStart(CapturedOutput output) {
+        assertThrows(
+                Exception.class,
+                () -> start(Kind.MVC, "--spring.servlet.multipart.resolve-lazily=false")
+                        .close());
+        assertTrue(output.getAll().contains("Remove the property, or remove sluice.s3.bucket"), output::getAll);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnResolver {
+        @Bean
+        MultipartResolver multipartResolver() {
+            return new StandardServletMultipartResolver();
+        }
+    }
+
+    @Test
+    void resolverOfApplication_logsAWarning(CapturedOutput output) {
+        start(Kind.MVC, List.of(MvcApplication.class, OwnResolver.class)).close();
+        assertTrue(output.getAll().contains("call its setResolveLazily(true)"), output::getAll);
+    }
+
+    /** A class that uses proxies of the beans. */
+    static final class Injected {
+        final S3Sinks sinks;
+        final ObjectStore store;
+
+        Injected(@Lazy S3Sinks sinks, @Lazy ObjectStore store) {
+            this.sinks = sinks;
+            this.store = store;
+        }
+    }
+
+    @Test
+    void lazyInjection_works() throws Exception {
+        try (RunningApplication application = start(Kind.MVC, List.of(MvcApplication.class, Injected.class))) {
+            Injected injected = application.context().getBean(Injected.class);
+            assertTrue(AopUtils.isCglibProxy(injected.sinks));
+            assertTrue(AopUtils.isJdkDynamicProxy(injected.store));
+            injected.sinks.probe().get(1, TimeUnit.MINUTES);
+            assertEquals(32, injected.sinks.newForm().id().length());
+            assertNull(injected.store.read(prefix + "absent").get(1, TimeUnit.MINUTES));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnClient {
+        @Bean
+        S3AsyncClient ownClient() {
+            return newClient();
+        }
+    }
+
+    @Test
+    void clientOfApplication_isUsed(CapturedOutput output) throws Exception {
+        String[] none = Stream.of("endpoint", "access-key", "secret-key")
+                .map(property -> "--sluice.s3." + property + "=none")
+                .toArray(String[]::new);
+        List<Class<?>> sources = List.of(MvcApplication.class, OwnClient.class);
+        assertThrows(Exception.class, () -> start(Kind.MVC, sources).close());
+        assertTrue(output.getAll().contains("Remove the property or the bean"), output::getAll);
+        try (RunningApplication application = start(Kind.MVC, sources, none)) {
+            assertEquals(
+                    200,
+                    application
+                            .send("POST", "/upload", RunningApplication.FORM, form(10))
+                            .statusCode());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void health_followsStore(Kind kind) throws Exception {
+        String details = "--management.endpoint.health.show-components=always";
+        try (RunningApplication application = start(kind, details)) {
+            HttpResponse<String> answer = application.send("GET", "/actuator/health", "text/plain", "");
+            assertEquals(200, answer.statusCode());
+            assertTrue(answer.body().contains("\"sluiceS3\":{\"status\":\"UP\""), answer::body);
+            assertEquals(
+                    0.0,
+                    application
+                            .context()
+                            .getBean(MeterRegistry.class)
+                            .get("sluice.store.sending")
+                            .gauge()
+                            .value());
+        }
+        try (RunningApplication application =
+                start(kind, details, "--sluice.s3.check-at-start=false", "--sluice.s3.bucket=missing")) {
+            HttpResponse<String> answer = application.send("GET", "/actuator/health", "text/plain", "");
+            assertEquals(503, answer.statusCode());
+            assertTrue(answer.body().contains("\"sluiceS3\":{\"status\":\"DOWN\""), answer::body);
+        }
+        try (RunningApplication application = start(kind, details, "--management.health.sluice-s3.enabled=false")) {
+            HttpResponse<String> answer = application.send("GET", "/actuator/health", "text/plain", "");
+            assertFalse(answer.body().contains("sluiceS3"), answer::body);
+        }
+    }
+
+    /** Counts the uploads that sweeps have aborted. */
+    static final class Swept implements StoreMetrics {
+        private final AtomicInteger uploads = new AtomicInteger();
+
+        @Override
+        public void swept(int aborted, int objects) {
+            uploads.addAndGet(aborted);
+        }
+    }
+
+    @Test
+    void pausedForm_isSweptByOtherNode() throws Exception {
+        try (RunningApplication paused = start(Kind.MVC)) {
+            try (Upload upload = new Upload(paused, form(10 * MIB))) {
+                upload.send(9 * MIB);
+                await(() -> assertEquals(1, unfinishedUploads()));
+                try (RunningApplication sweeping = start(
+                        Kind.MVC,
+                        List.of(MvcApplication.class, Swept.class),
+                        "--sluice.s3.sweep-interval=100ms",
+                        "--sluice.s3.max-age=1ms")) {
+                    Swept swept = sweeping.context().getBean(Swept.class);
+                    await(() -> assertEquals(1, swept.uploads.get()));
+                    assertEquals(0, unfinishedUploads());
+                }
+            }
+            assertNothingHeld(paused);
+        }
+    }
+
+    private int unfinishedUploads() {
+        return (int) client.listMultipartUploads(request -> request.bucket(BUCKET)).join().uploads().stream()
+                .filter(upload -> upload.key().startsWith(prefix))
+                .count();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void shutdown_waitsForRunningForm(Kind kind) throws Exception {
+        String body = form(10 * MIB);
+        RunningApplication application = start(kind, "--server.shutdown=graceful");
+        S3Sinks sinks = application.context().getBean(S3Sinks.class);
+        CompletableFuture<Void> closed;
+        String answer;
+        try (Upload upload = new Upload(application, body)) {
+            upload.send(9 * MIB);
+            await(() -> assertEquals(1, unfinishedUploads()));
+            closed = CompletableFuture.runAsync(application::close);
+            await(() -> assertFalse(isAccepting(application)));
+            upload.send(body.length() - 9 * MIB);
+            answer = upload.answer();
+        }
+        assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
+        closed.get(1, TimeUnit.MINUTES);
+        assertTrue(sinks.whenIdle().isDone());
+        assertEquals(2, keys().size(), () -> keys().toString());
+    }
+
+    private static boolean isAccepting(RunningApplication application) {
+        URI uri = uri(application);
+        try (Socket socket = new Socket(uri.getHost(), uri.getPort())) {
+            socket.setSoTimeout(200);
+            socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            return socket.getInputStream().read() >= 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void shutdown_withFormThatNeverEnds_isBounded(CapturedOutput output) throws Exception {
+        RunningApplication application = start(Kind.MVC, "--sluice.s3.shutdown-timeout=200ms");
+        application.context().getBean(S3Sinks.class).newForm().admit();
+        application.close();
+        assertTrue(output.getAll().contains("after 200 ms (sluice.s3.shutdown-timeout)"), output::getAll);
+    }
+}

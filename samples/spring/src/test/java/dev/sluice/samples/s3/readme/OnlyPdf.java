@@ -1,0 +1,34 @@
+package dev.sluice.samples.s3.readme;
+
+// @start region="decider"
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import dev.sluice.s3.S3Form;
+import dev.sluice.s3.S3Sinks;
+import dev.sluice.servlet.MultipartRequests;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+@RestController
+class OnlyPdf {
+    private final S3Sinks sinks;
+
+    OnlyPdf(S3Sinks sinks) {
+        this.sinks = sinks;
+    }
+
+    @PostMapping("/documents")
+    String upload(HttpServletRequest request) throws IOException {
+        S3Form stored = sinks.newForm(); // one per request
+        PartDecider onlyPdf = part -> part.filename() == null || "application/pdf".equals(part.mediaType())
+                ? stored.decide(part)
+                : PartDecision.reject(415, "only PDF files are accepted");
+        MultipartForm form = MultipartRequests.form(
+                request, options -> stored.options(options).decider(onlyPdf));
+        return form.text("title") + ": form " + stored.id();
+    }
+}
+// @end
