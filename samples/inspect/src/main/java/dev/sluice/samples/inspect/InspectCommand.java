@@ -66,6 +66,7 @@ public final class InspectCommand implements Callable<Integer> {
     /** The start of a saved request: an HTTP/1.1 request line, or a header field. */
     private static final Pattern REQUEST = Pattern.compile("[A-Z]+ [^ \r\n]+ HTTP/|[A-Za-z-]+: ");
 
+    private static final Pattern FORM = Pattern.compile("^multipart/form-data", Pattern.CASE_INSENSITIVE);
     private static final Pattern INVISIBLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}&&[\\u0000-\\uffff]]");
 
     @Option(
@@ -138,8 +139,12 @@ public final class InspectCommand implements Callable<Integer> {
                 return ExitCode.OK;
             }
             PresetName other = acceptingPreset(type);
+            String mixed = FORM.matcher(type).replaceFirst("multipart/mixed");
             if (other != null) {
                 err.println("Try --preset=" + other + ", which accepts this body.");
+            } else if (!mixed.equals(type) && accepts(mixed, preset)) {
+                err.println("Try --content-type='" + mixed + "', which accepts this body. "
+                        + "The type can also be multipart/related, multipart/byteranges or another multipart type.");
             } else if (error.reason().equals(Reason.MISSING_BOUNDARY.name())) {
                 err.println("Omit --content-type to use the boundary in the first line of the body.");
             }
@@ -173,20 +178,25 @@ public final class InspectCommand implements Callable<Integer> {
         throw new ParameterException(spec.commandLine(), wrong);
     }
 
-    /** {@return a preset that accepts the file; null if there is none, or if the input is a pipe and cannot be read again} */
+    /** {@return a preset that accepts the file, or null} */
     private @Nullable PresetName acceptingPreset(String type) throws IOException {
-        if (file.equals("-") || !Files.isRegularFile(Path.of(file))) {
-            return null;
-        }
         for (PresetName other : List.of(PresetName.standard, PresetName.compatible)) {
-            try (InputStream in = new FileInputStream(file)) {
-                BodyPicture unseen = new BodyPicture(new PrintWriter(Writer.nullWriter()), Ansi.OFF, chunk + LOOK_BACK);
-                if (inspect(in, type, other, unseen).error() == null) {
-                    return other;
-                }
+            if (accepts(type, other)) {
+                return other;
             }
         }
         return null;
+    }
+
+    /** {@return whether the file is accepted; false if the input is a pipe and cannot be read again} */
+    private boolean accepts(String type, PresetName by) throws IOException {
+        if (file.equals("-") || !Files.isRegularFile(Path.of(file))) {
+            return false;
+        }
+        try (InputStream in = new FileInputStream(file)) {
+            BodyPicture unseen = new BodyPicture(new PrintWriter(Writer.nullWriter()), Ansi.OFF, chunk + LOOK_BACK);
+            return inspect(in, type, by, unseen).error() == null;
+        }
     }
 
     /** {@return the input, with a progress bar if it is long and the output is a terminal} */

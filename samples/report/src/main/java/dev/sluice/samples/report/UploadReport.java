@@ -31,7 +31,7 @@ public record UploadReport(
      *     empty file input
      * @param value text of a form field of up to 1 KiB; null for a longer field and for a file
      * @param millis from the part's header section to its last byte on disk
-     * @param megabytesPerSecond 10^6 bytes per second over that time; null if it is shorter than a millisecond
+     * @param mebibytesPerSecond 2^20 bytes per second over that time; null if it is shorter than a millisecond
      * @param etag of the object; absent for a file
      * @param crc32 of the object in base64, as computed by the store; absent for a file
      */
@@ -45,7 +45,7 @@ public record UploadReport(
             @Nullable String storedAs,
             @Nullable String value,
             double millis,
-            @Nullable Double megabytesPerSecond,
+            @Nullable Double mebibytesPerSecond,
 
             @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
             String etag,
@@ -61,7 +61,7 @@ public record UploadReport(
                 @Nullable String storedAs,
                 @Nullable String value,
                 double millis) {
-            Double rate = millis < 1 ? null : Math.round(size / millis / 10) / 100.0;
+            Double rate = millis < 1 ? null : Math.round(size / millis / (1 << 20) * 100_000) / 100.0;
             return new Part(
                     head.index(),
                     head.name(),
@@ -89,7 +89,7 @@ public record UploadReport(
                     key,
                     value,
                     millis,
-                    megabytesPerSecond,
+                    mebibytesPerSecond,
                     otherEtag,
                     otherCrc32);
         }

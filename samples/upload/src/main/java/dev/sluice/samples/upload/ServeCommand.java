@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.net.BindException;
 import java.net.URI;
 import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -16,6 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import software.amazon.awssdk.core.exception.SdkException;
 
 /** The command {@code serve}, which runs the upload server until it is interrupted. */
 @Command(
@@ -97,14 +99,8 @@ final class ServeCommand implements Callable<Integer> {
                     .withKeepFreeBytes(keepFreeBytes)
                     .withTls(tls)
                     .withBucket(s3 == null || bucket == null ? null : new ServerConfig.Bucket(s3, bucket)));
-        } catch (FileSystemException e) { // its message is only the path
-            spec.commandLine().getErr().println("cannot use the directory " + directory + ": " + e);
-            return ExitCode.USAGE;
-        } catch (IOException | IllegalArgumentException e) {
-            boolean unknown = e.getCause() instanceof UnresolvedAddressException; // its message is empty
-            spec.commandLine()
-                    .getErr()
-                    .println(unknown ? "cannot listen on " + host + ": unknown host" : e.getMessage());
+        } catch (IOException | IllegalArgumentException | SdkException e) {
+            spec.commandLine().getErr().println(reason(e));
             if (e.getCause() instanceof BindException) {
                 spec.commandLine().getErr().println("Try another --host or --port; --port=0 takes any free one.");
             }
@@ -117,5 +113,20 @@ final class ServeCommand implements Callable<Integer> {
         out.flush();
         server.join();
         return ExitCode.OK;
+    }
+
+    private String reason(Exception failure) {
+        if (failure.getCause() instanceof UnresolvedAddressException) { // its message is empty
+            return "cannot listen on " + host + ": unknown host";
+        } else if (!(failure instanceof FileSystemException) && !(failure.getCause() instanceof FileSystemException)) {
+            return String.valueOf(failure.getMessage());
+        }
+        Throwable wrong = failure instanceof FileSystemException ? failure : failure.getCause();
+        String reason = wrong instanceof AccessDeniedException
+                ? "permission denied"
+                : wrong instanceof FileSystemException e && e.getReason() != null
+                        ? e.getReason()
+                        : "it cannot be created"; // the message of the exception is only the path
+        return "cannot use the directory " + directory + ": " + reason;
     }
 }

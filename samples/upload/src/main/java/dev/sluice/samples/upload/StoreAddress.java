@@ -1,9 +1,14 @@
 package dev.sluice.samples.upload;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 import software.amazon.awssdk.core.exception.SdkClientException;
@@ -13,6 +18,11 @@ import software.amazon.awssdk.core.exception.SdkClientException;
  * with the scheme localhost.
  */
 final class StoreAddress implements ITypeConverter<URI> {
+    private static final int CONNECT_MILLIS = 5000;
+
+    /** The time in which a store must answer the first requests. */
+    static final int ANSWER_SECONDS = 15;
+
     @Override
     public URI convert(String text) {
         URI address = URI.create(text);
@@ -23,15 +33,37 @@ final class StoreAddress implements ITypeConverter<URI> {
         return address;
     }
 
+    /**
+     * Connects to the store once. The client of the store would try for ten seconds, and wait longer for a silent server.
+     *
+     * @throws IOException if the store cannot be reached
+     */
+    static void requireReachable(URI address) throws IOException {
+        int port =
+                address.getPort() >= 0 ? address.getPort() : address.getScheme().equals("https") ? 443 : 80;
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(address.getHost(), port), CONNECT_MILLIS);
+        } catch (UnknownHostException e) {
+            throw new IOException("unknown host", e);
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + " (is it running?)", e);
+        }
+    }
+
     /** {@return one line that explains why the store cannot be used} */
     static String reason(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (cause instanceof TimeoutException) {
+            return "no answer within " + ANSWER_SECONDS + " seconds (is it an object store?)";
+        }
         String message = Objects.toString(cause.getMessage(), cause.toString());
         if (message.contains("Unable to load credentials")) { // followed by a line for each place that was searched
             return "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
         } else if (message.contains("NoSuchBucket")) {
             return "the bucket does not exist";
+        } else if (message.matches(".*\\b404\\b.*")) {
+            return message + " (is it an object store?)";
         } else if (message.matches(".*\\b40[13]\\b.*")) {
             return message + " (are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right?)";
         }

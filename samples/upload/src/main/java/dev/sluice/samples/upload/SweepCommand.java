@@ -3,11 +3,13 @@ package dev.sluice.samples.upload;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3Sinks;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -49,19 +51,24 @@ final class SweepCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (ObjectStore store = UploadServer.open(new ServerConfig.Bucket(s3, bucket))) {
-            S3Sinks.Swept swept = S3Sinks.builder(store, MemoryBudget.unlimited())
+            S3Sinks sinks = S3Sinks.builder(store, MemoryBudget.unlimited())
                     .prefix(UploadServer.PREFIX)
                     .maxAge(age)
-                    .build()
-                    .sweep()
+                    .build();
+            StoreAddress.requireReachable(s3);
+            sinks.probe()
+                    .orTimeout(StoreAddress.ANSWER_SECONDS, TimeUnit.SECONDS)
                     .join();
+            S3Sinks.Swept swept = sinks.sweep().join();
             PrintWriter out = spec.commandLine().getOut();
             out.println("forms ended: " + swept.forms() + ", uploads aborted: " + swept.uploads() + ", files deleted: "
                     + swept.objects());
             out.flush();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "--age: " + e.getMessage());
-        } catch (CompletionException | SdkException e) { // from the store, or from the settings of its client
+        } catch (IOException
+                | CompletionException
+                | SdkException e) { // from the store, or from the settings of its client
             spec.commandLine()
                     .getErr()
                     .println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + StoreAddress.reason(e));

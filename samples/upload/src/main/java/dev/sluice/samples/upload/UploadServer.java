@@ -127,8 +127,12 @@ public final class UploadServer implements AutoCloseable {
 
     private void probe(ObjectStore store, S3Sinks sinks, ServerConfig configured) throws IOException {
         try {
-            sinks.probe().join();
-        } catch (CompletionException | SdkException e) {
+            StoreAddress.requireReachable(
+                    Objects.requireNonNull(configured.bucket()).endpoint());
+            sinks.probe()
+                    .orTimeout(StoreAddress.ANSWER_SECONDS, TimeUnit.SECONDS)
+                    .join();
+        } catch (IOException | CompletionException | SdkException e) {
             store.close();
             spool.close();
             ServerConfig.Bucket bucket = Objects.requireNonNull(configured.bucket());

@@ -12,8 +12,11 @@ import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.testkit.RawHttp;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
@@ -166,41 +169,40 @@ class BucketTest {
     }
 
     @Test
-    void sweep_failure_isExplainedInOneLine() throws Exception {
+    void unusableStore_isExplainedInOneLine() throws Exception {
         System.setProperty("aws.accessKeyId", "tests");
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
         String there = Weed.running().address().toString();
-        assertWhy("http://127.0.0.1:1", "b", ".* \\(is it running\\?\\)");
-        assertWhy(there, "no-such-bucket", "the bucket does not exist");
+        assertUnusable("http://127.0.0.1:1", "b", "Connection refused \\(is it running\\?\\)");
+        assertUnusable("http://nosuch.invalid", "b", "unknown host");
+        assertUnusable(there, "no-such-bucket", "the bucket does not exist");
         System.setProperty("aws.secretAccessKey", "another");
         try {
-            assertWhy(there, Weed.BUCKET, ".*403.* \\(are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right\\?\\)");
+            assertUnusable(
+                    there, Weed.BUCKET, ".*403.* \\(are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right\\?\\)");
         } finally {
             System.setProperty("aws.secretAccessKey", "secret-of-tests");
         }
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
+            String store = "http://127.0.0.1:" + silent.getLocalPort();
+            assertUnusable(store, "b", "no answer within 15 seconds \\(is it an object store\\?\\)");
+        }
     }
 
-    private static void assertWhy(String store, String bucket, String why) {
-        StringWriter err = new StringWriter();
-        int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err))
-                .execute("sweep", "--s3", store, "--bucket", bucket);
-        assertEquals(2, code);
-        String start = "cannot sweep the bucket " + bucket + " at " + store + ": ";
-        assertTrue(err.toString().startsWith(start), err.toString());
-        assertTrue(err.toString().substring(start.length()).matches(why + "\n"), err.toString());
+    private void assertUnusable(String store, String bucket, String reason) {
+        assertFails("cannot sweep", store, bucket, reason, "sweep");
+        assertFails("cannot use", store, bucket, reason, "serve", "--port=0", "--dir=" + root);
     }
 
-    @Test
-    void serve_unusableStore_endsAtStartWithOneLine() throws Exception {
-        System.setProperty("aws.accessKeyId", "tests");
-        System.setProperty("aws.secretAccessKey", "secret-of-tests");
+    private static void assertFails(String start, String store, String bucket, String reason, String... command) {
         StringWriter err = new StringWriter();
-        String store = Weed.running().address().toString();
-        int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err))
-                .execute("serve", "--port=0", "--dir=" + root, "--s3=" + store, "--bucket=no-such-bucket");
+        List<String> line = new ArrayList<>(List.of(command));
+        line.addAll(List.of("--s3", store, "--bucket", bucket));
+        int code = Main.commandLine(new PrintWriter(err), new PrintWriter(err)).execute(line.toArray(new String[0]));
         assertEquals(2, code);
-        assertEquals(
-                "cannot use the bucket no-such-bucket at " + store + ": the bucket does not exist\n", err.toString());
+        String wrong = start + " the bucket " + bucket + " at " + store + ": ";
+        assertTrue(err.toString().startsWith(wrong), err.toString());
+        assertTrue(err.toString().substring(wrong.length()).matches(reason + "\n"), err.toString());
     }
 
     @Test

@@ -305,6 +305,11 @@ class InspectCommandTest {
         assertEquals(
                 "Try --preset=compatible, which accepts this body.\n", inspect().err());
         assertEquals("", inspect("--preset=compatible").err());
+        body("--xyz\r\nContent-Type: text/plain\r\n\r\na\r\n--xyz--\r\n");
+        String hint = inspect().err();
+        assertTrue(
+                hint.startsWith("Try --content-type='multipart/mixed; boundary=xyz', which accepts this body. "), hint);
+        assertEquals(0, inspect("--content-type=multipart/mixed; boundary=xyz").code());
         body(BODY.substring(0, 20));
         Run truncated = inspect("--color=never");
         assertEquals("", truncated.err());

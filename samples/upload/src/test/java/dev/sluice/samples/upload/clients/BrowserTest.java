@@ -74,6 +74,8 @@ final class BrowserTest {
         return Browser.tests(browser -> Stream.of(
                 visit(browser, "droppedFilesAndField_arriveWithProgress", 1 << 30, this::drop),
                 visit(browser, "unicodeNamesAndEmptyFile_arrive", 1 << 30, this::names),
+                visit(browser, "emptyField_isNotSent_andNamelessFieldIsListed", 1 << 30, this::fields),
+                visit(browser, "dragOverResults_isShown", 1 << 30, this::drag),
                 visit(browser, "cancelledUpload_leavesNothing", 1 << 30, this::cancel),
                 visit(browser, "rejection_isShownInPlainWords", 100_000, this::refusal),
                 visit(browser, "changedFileAndFolder_areNamedAsCause", 1 << 30, this::changed),
@@ -111,7 +113,7 @@ final class BrowserTest {
             browser.await(driver -> share(browser) > 0.3);
             String rate = browser.find("#total .rate").getText();
             browser.screenshot("upload-progress");
-            assertTrue(rate.matches(".* of .*MB at .*MB/s, \\d+\\h+s left"), rate);
+            assertTrue(rate.matches(".* of .*MiB at .*MiB/s, \\d+\\h+s left"), rate);
             browser.awaitState("done");
         }
         assertEquals(
@@ -165,6 +167,55 @@ final class BrowserTest {
                         Browser.row("files", "quo%22te.txt", "text/plain", "quote".getBytes(StandardCharsets.US_ASCII)),
                         Browser.row("files", "empty.bin", "application/octet-stream", new byte[0])),
                 browser.runForList(TABLE));
+    }
+
+    private void fields(Browser browser, UploadServer server) throws Exception {
+        browser.find("#upload").click();
+        assertEquals(
+                "Choose a file or fill in a field first",
+                browser.find("#status").getText());
+        browser.find("#add-field").click();
+        browser.find("#add-field").click();
+        type(browser, 1, "", "nameless");
+        type(browser, 2, "title", "Sea");
+        String name = "a-name-that-says-where-and-when-".repeat(4) + ".txt";
+        browser.run(
+                DROP_FROM_SCRIPT,
+                List.of(List.of("holiday-in-norway.jpg", "image/jpeg", "1"), List.of(name, "text/plain", "2")));
+        browser.find("#upload").click();
+        browser.awaitState("done");
+        assertEquals(
+                List.of("(no name)", "title", "files", "files"),
+                browser.runForList(TABLE).stream()
+                        .map(row -> ((List<?>) row).get(0))
+                        .toList());
+        assertEquals(
+                List.of(true, true),
+                browser.runForList("""
+                        const heights = [...document.querySelectorAll('td.c-filename > span')].map(name => name.getClientRects().length);
+                        return [heights[2] === 1, document.body.scrollWidth <= innerWidth];
+                        """),
+                "a name of usual length is on one line, and a long one does not widen the page");
+        browser.run("document.querySelector('#result').scrollIntoView()");
+        browser.screenshot("upload-long-name");
+    }
+
+    private void drag(Browser browser, UploadServer server) throws Exception {
+        browser.run(DROP_FROM_SCRIPT, files(60));
+        browser.find("#upload").click();
+        browser.awaitState("done");
+        browser.run("scrollTo(0, document.body.scrollHeight)");
+        try (Scratch scratch = Scratch.create()) {
+            Path file = Files.writeString(scratch.directory().resolve("a.txt"), "a");
+            browser.drag(browser.find("#summary"), List.of(file), "dragEnter");
+            browser.await(driver -> !browser.runForList(
+                            "return [...document.querySelectorAll('body.over')].filter(body => scrollY > 0)")
+                    .isEmpty());
+            browser.screenshot("upload-drag");
+            browser.drag(browser.find("#summary"), List.of(file), "drop");
+            browser.await(driver -> browser.find("#status").getText().startsWith("1 file"));
+            assertEquals(List.of(), browser.runForList("return [...document.querySelectorAll('body.over')]"));
+        }
     }
 
     private void cancel(Browser browser, UploadServer server) throws Exception {
@@ -291,12 +342,12 @@ final class BrowserTest {
 
     private void limits(Browser browser, UploadServer server) throws Exception {
         assertEquals(
-                "Up to 100 files at once, 100 kB together.",
+                "Up to 100 files at once, 97.7 KiB together.",
                 browser.find("#limits").getText());
         browser.run(
                 DROP_FROM_SCRIPT, List.of(List.of("a", "", "x".repeat(60_000)), List.of("b", "", "x".repeat(60_000))));
         assertEquals(
-                "2 files, 120 kB: too large; the limit is 100 kB",
+                "2 files, 117 KiB: too large; the limit is 97.7 KiB",
                 browser.find("#status").getText());
         assertFalse(browser.find("#upload").isEnabled());
         browser.screenshot("upload-over");
