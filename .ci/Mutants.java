@@ -10,8 +10,9 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Compares the mutants that survived with those that may: {@code java Mutants.java LIST MODULE...}. In the list, a line that starts with
- * {@code ==} is the reason of the lines below it, each of which is {@code COUNT CLASS.METHOD | WHAT WAS CHANGED | SOURCE LINE}.
+ * The comparison of the mutants that survived with the list of the accepted ones: {@code java Mutants.java LIST MODULE...}. In the list, a
+ * line that starts with {@code ==} gives the reason for the lines below it. Each of those has the form {@code COUNT CLASS.METHOD | CHANGE |
+ * SOURCE LINE}.
  */
 final class Mutants {
     private static final double LEAST = 0.95;
@@ -35,18 +36,18 @@ final class Mutants {
         System.out.printf("%d of %d mutants killed, %.1f %%%n", killed, all, 100.0 * killed / all);
         List<String> complaints = new ArrayList<>();
         if (killed < LEAST * all) {
-            complaints.add("less than 95 % are killed");
+            complaints.add("fewer than 95 % of the mutants were killed");
         }
         survivors.forEach((mutant, count) -> {
             if (allowed.getOrDefault(mutant, 0) < count) {
-                complaints.add("survived, and is not listed: " + count + " " + mutant);
+                complaints.add("survived, but is not listed: " + count + " " + mutant);
             }
         });
         allowed.forEach((mutant, count) -> {
-            // The time may be up for any, on a busy machine. But a test that fails although it cannot tells that the run is
-            // broken: a jar that is gone, say, kills everything.
+            // On a busy machine, any mutant may time out. But if a test fails for a mutant that no test can kill, the run itself is broken,
+            // for example by a missing jar.
             if (survivors.getOrDefault(mutant, 0) + timedOut.getOrDefault(mutant, 0) < count) {
-                complaints.add("is listed, and a test failed: " + count + " " + mutant);
+                complaints.add("is listed, but a test failed: " + count + " " + mutant);
             }
         });
         complaints.forEach(System.out::println);

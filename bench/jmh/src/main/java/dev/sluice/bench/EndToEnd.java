@@ -192,7 +192,7 @@ final class EndToEnd implements ServerBench {
 
     private static Round round(Load load, Body body, ServerProcess server, Variant variant) throws IOException {
         server.resetPeak();
-        // On a busy machine a round may end before the first request does. It is repeated with twice the time.
+        // On a busy machine a round may end before its first request. Such a round is repeated with twice the time.
         for (int seconds = load.seconds(); ; seconds *= 2) {
             ServerProcess.Usage before = server.usage();
             LoadTool.Done done = load.byTool()

@@ -18,7 +18,7 @@ final class LoadTool {
     private static final String PROGRAM = "wrk";
     private static final int ATTEMPTS = 5;
     private static final int GRACE_SECONDS = 10;
-    /** The output of our script: the figures in wrk's own report are rounded. */
+    /** The output of this benchmark's script for wrk, because the figures in wrk's own report are rounded. */
     private static final Pattern REPORT = Pattern.compile("measured (\\d+) requests in (\\d+) us, (\\d+) failed");
 
     private LoadTool() {}

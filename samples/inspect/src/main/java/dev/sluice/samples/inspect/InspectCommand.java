@@ -204,7 +204,7 @@ public final class InspectCommand implements Callable<Integer> {
         if (file.equals("-")) {
             return System.in;
         }
-        InputStream in = new FileInputStream(file); // of a class that tells the progress bar its length
+        InputStream in = new FileInputStream(file); // the progress bar determines the length of this class of stream
         return in.available() >= LONG_INPUT && Ansi.AUTO.enabled() ? ProgressBar.wrap(in, "inspect") : in;
     }
 

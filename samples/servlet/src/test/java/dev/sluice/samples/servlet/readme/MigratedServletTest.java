@@ -103,7 +103,7 @@ class MigratedServletTest {
     }
 
     @Test
-    void post_whatFileUploadTook_isRefusedAsThePageSays() throws Exception {
+    void post_inputThatFileUploadAccepted_isRefusedAsThePageSays() throws Exception {
         assertEquals(413, send("POST", TestForm.CONTENT_TYPE, TOO_LARGE).statusCode());
         byte[] body = new TestForm().field("a", "1").body();
         String mixed = TestForm.CONTENT_TYPE.replace("form-data", "mixed");

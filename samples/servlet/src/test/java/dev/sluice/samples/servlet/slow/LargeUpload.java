@@ -30,7 +30,7 @@ final class LargeUpload {
         sha256 = HexFormat.of().formatHex(digest.digest());
     }
 
-    /** Sends the upload and checks the response. {@return the rate in MiB/s, measured until the response is read} */
+    /** Sends the upload, checks the response, and returns the rate in MiB/s, measured until the response is read. */
     double post(int port, String endpoint) throws IOException {
         long size = (long) MEBIBYTES << 20;
         long begin = System.nanoTime();

@@ -23,9 +23,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that send one byte per second, two thousand of them with {@code -Pfull}. They must not hold a thread each,
- * and must not block other uploads. How much they slow others down depends on the machine, so a 500th of the rate
- * is enough.
+ * Clients that send one byte per second, two thousand of them with {@code -Pfull}. They must not hold a thread each, and must not block
+ * other uploads. Their effect on the speed of other uploads depends on the machine, so a 500th of the usual rate suffices.
  */
 @Timeout(300)
 @Tag("sized")

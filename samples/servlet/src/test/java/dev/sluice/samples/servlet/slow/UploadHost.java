@@ -21,7 +21,7 @@ final class UploadHost {
 
     private UploadHost() {}
 
-    /** Starts a process with {@code spool} and {@code err} in a directory of its own. */
+    /** Starts a process with {@code spool} and {@code err} in a separate directory. */
     static ServerProcess start(Path directory, String... options) throws IOException {
         return new ServerProcess(
                 directory.resolve("err"), UploadHost.class, List.of(options), directory.resolve("spool"));
