@@ -309,7 +309,10 @@ class InspectCommandTest {
         String hint = inspect().err();
         assertTrue(
                 hint.startsWith("Try --content-type='multipart/mixed; boundary=xyz', which accepts this body. "), hint);
-        assertEquals(0, inspect("--content-type=multipart/mixed; boundary=xyz").code());
+        assertEquals(
+                0,
+                run("inspect", "--content-type=multipart/mixed; boundary=xyz", file.toString())
+                        .code());
         body(BODY.substring(0, 20));
         Run truncated = inspect("--color=never");
         assertEquals("", truncated.err());
