@@ -2,6 +2,7 @@ package dev.sluice;
 
 import dev.sluice.buffer.Delimiter;
 import dev.sluice.encode.RandomBoundary;
+import dev.sluice.header.Bytes;
 import dev.sluice.header.ContentTypeParser;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -90,6 +91,11 @@ public final class Boundary {
         return of(RandomBoundary.next(), mediaType, "");
     }
 
+    /** {@return the boundary of a form} Its value is random and needs no check. */
+    static Boundary randomForm(String value) {
+        return new Boundary(new ContentTypeParser.Result(value, ContentTypeParser.FORM_DATA, List.of()));
+    }
+
     /** @param parameters other parameters of the media type, each with a semicolon before it */
     static Boundary of(String value, String mediaType, String parameters) {
         try {
@@ -112,6 +118,16 @@ public final class Boundary {
     /** {@return type and subtype in lower case, such as {@code multipart/form-data}} */
     public String mediaType() {
         return mediaType;
+    }
+
+    /**
+     * {@return the Content-Type of a body with this boundary}
+     *
+     * @param parameters other parameters, each with a semicolon before it
+     */
+    String contentType(String parameters) {
+        boolean token = value.chars().allMatch(c -> Bytes.isToken((char) c));
+        return mediaType + parameters + "; boundary=" + (token ? value : '"' + value + '"');
     }
 
     /** {@return whether the body is {@code multipart/form-data}, so that the rules of RFC 7578 apply to its parts} */

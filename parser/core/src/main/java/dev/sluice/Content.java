@@ -3,6 +3,7 @@ package dev.sluice;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.Unpooled;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -23,10 +24,10 @@ public final class Content {
 
     private static final long UNKNOWN = -1;
 
-    private final @Nullable ByteBuf bytes;
+    private final byte @Nullable [] array;
 
-    /** Whether the bytes belong to the caller and can be released by it. */
-    private final boolean borrowed;
+    /** Belongs to the caller, who may release it. */
+    private final @Nullable ByteBuf buffer;
 
     private final StreamSource source;
     private final long length;
@@ -35,17 +36,16 @@ public final class Content {
     private final @Nullable AtomicBoolean used;
 
     private Content(
-            @Nullable ByteBuf bytes, boolean borrowed, StreamSource source, long length, @Nullable AtomicBoolean used) {
-        this.bytes = bytes;
-        this.borrowed = borrowed;
+            byte @Nullable [] array,
+            @Nullable ByteBuf buffer,
+            StreamSource source,
+            long length,
+            @Nullable AtomicBoolean used) {
+        this.array = array;
+        this.buffer = buffer;
         this.source = Objects.requireNonNull(source, "source");
         this.length = length;
         this.used = used;
-    }
-
-    private static Content of(ByteBuf bytes, boolean borrowed) {
-        StreamSource source = () -> new ByteBufInputStream(bytes.duplicate());
-        return new Content(bytes, borrowed, source, bytes.readableBytes(), null);
     }
 
     /** {@return text in UTF-8} */
@@ -53,14 +53,15 @@ public final class Content {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** {@return these bytes, which are not copied and must not change} */
+    /** {@return these bytes, which must not change until the body has been sent} */
     public static Content of(byte[] bytes) {
-        return of(Unpooled.wrappedBuffer(bytes), false);
+        return new Content(bytes, null, () -> new ByteArrayInputStream(bytes), bytes.length, null);
     }
 
-    /** {@return the readable bytes of a buffer, <em>borrowed</em> until the body has been sent} */
+    /** {@return the readable bytes of a buffer, <em>borrowed</em> until the body has been sent. They must not change until then} */
     public static Content of(ByteBuf bytes) {
-        return of(bytes.slice(), true);
+        ByteBuf slice = bytes.slice();
+        return new Content(null, slice, () -> new ByteBufInputStream(slice.duplicate()), slice.readableBytes(), null);
     }
 
     /**
@@ -74,13 +75,13 @@ public final class Content {
 
     /** {@return content of unknown length, from a new stream each time it is sent} */
     public static Content stream(StreamSource source) {
-        return new Content(null, false, source, UNKNOWN, null);
+        return new Content(null, null, source, UNKNOWN, null);
     }
 
     /** {@return content of unknown length that can be sent only once} */
     public static Content once(InputStream in) {
         Objects.requireNonNull(in, "in");
-        return new Content(null, false, () -> in, UNKNOWN, new AtomicBoolean());
+        return new Content(null, null, () -> in, UNKNOWN, new AtomicBoolean());
     }
 
     /**
@@ -92,7 +93,7 @@ public final class Content {
         if (length < 0) {
             throw new IllegalArgumentException("the length " + length + " is negative: omit it if it is unknown");
         }
-        return new Content(null, false, source, length, used);
+        return new Content(null, null, source, length, used);
     }
 
     /** {@return the number of bytes, or less than 0 if it is unknown} */
@@ -104,18 +105,38 @@ public final class Content {
         return used == null;
     }
 
-    /** Takes the content if it can be sent only once. */
-    void claim(String part) {
-        if (used != null && used.getAndSet(true)) {
-            throw new IllegalStateException(part
-                    + " can be sent only once, because it is a stream: pass a StreamSource, which opens a new one");
+    /** {@return false if the content can be sent only once, and has been claimed} */
+    boolean claim() {
+        return used == null || !used.getAndSet(true);
+    }
+
+    /** Takes back a {@link #claim}. */
+    void unclaim() {
+        if (used != null) {
+            used.set(false);
         }
     }
 
-    /** {@return the bytes (<em>borrowed</em>), or null if they must be read from a stream} */
+    /** {@return the bytes if there are at most {@code most} and no other code can release them, or null} */
+    byte @Nullable [] small(int most) {
+        return array != null && array.length <= most ? array : null;
+    }
+
+    /** {@return whether {@link #bytes} does not return null} */
+    boolean isMemory(boolean sharing) {
+        return array != null || buffer != null && sharing;
+    }
+
+    /**
+     * {@return the bytes, <em>transferred</em> to the caller, or null if they must be read from a stream}
+     *
+     * @param sharing whether the buffer of the caller may be returned
+     */
     @Nullable
     ByteBuf bytes(boolean sharing) {
-        return sharing || !borrowed ? bytes : null;
+        return array != null
+                ? Unpooled.wrappedBuffer(array)
+                : buffer != null && sharing ? buffer.retainedDuplicate() : null;
     }
 
     InputStream open() throws IOException {

@@ -1,6 +1,7 @@
 package dev.sluice;
 
 import dev.sluice.encode.ChunkInputStream;
+import dev.sluice.encode.RandomBoundary;
 import dev.sluice.legacy.LegacyFormats;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -64,6 +65,7 @@ public final class FormRelay implements AutoCloseable {
     private @Nullable ByteBuf replacement;
 
     private boolean passing;
+    private boolean finished;
     private boolean ended;
 
     private FormRelay(MultipartDecoder decoder, MultipartEncoder encoder, Rule rule) {
@@ -86,8 +88,10 @@ public final class FormRelay implements AutoCloseable {
             @Nullable String contentType, MultipartOptions options, NameEscaping escaping, Rule rule)
             throws MultipartException {
         MultipartDecoder decoder = MultipartDecoder.create(contentType, options);
-        Boundary boundary = Boundary.random("multipart/form-data");
-        return new FormRelay(decoder, MultipartEncoder.create(boundary, escaping, options.allocator()), rule);
+        return new FormRelay(
+                decoder,
+                MultipartEncoder.create(Boundary.randomForm(RandomBoundary.next()), escaping, options.allocator()),
+                rule);
     }
 
     /** {@return the value for the {@code Content-Type} header field of the outgoing message} */
@@ -103,11 +107,25 @@ public final class FormRelay implements AutoCloseable {
     /**
      * Declares the end of the input: as {@link MultipartDecoder#finish}.
      *
-     * @param parts added after the parts of the client; each must have a content
+     * @param parts added after the parts of the client, with their content; <em>transferred</em>, even if this throws
+     * @throws IllegalArgumentException if a part has no content
+     * @throws IllegalStateException as {@link MultipartDecoder#finish}, and if it has been called before
      */
     public void finish(Part... parts) {
-        added = List.of(parts).iterator();
-        decoder.finish();
+        List<Part> all = List.of(parts);
+        try {
+            if (all.stream().anyMatch(part -> part.content == null)) {
+                throw new IllegalArgumentException("an added part has no content: pass a buffer, which may be empty");
+            } else if (finished) {
+                throw new IllegalStateException("finish() has been called: pass all added parts to one call");
+            }
+            decoder.finish();
+        } catch (RuntimeException e) {
+            all.forEach(part -> ReferenceCountUtil.release(part.content));
+            throw e;
+        }
+        finished = true;
+        added = all.iterator();
     }
 
     /**

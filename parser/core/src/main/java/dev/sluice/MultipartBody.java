@@ -4,10 +4,12 @@ import dev.sluice.PartHead.Header;
 import dev.sluice.buffer.ChannelOutput;
 import dev.sluice.encode.ChunkInputStream;
 import dev.sluice.encode.ChunkPublisher;
-import dev.sluice.encode.HeaderSections;
+import dev.sluice.encode.DelimiterCheck;
+import dev.sluice.encode.HeadWriter;
 import dev.sluice.encode.RandomBoundary;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.io.InputStream;
@@ -42,45 +44,56 @@ import org.jspecify.annotations.Nullable;
  * <p>All methods that write a body block while they read its content. They hold one chunk of at most {@value #CHUNK_SIZE} bytes.
  */
 public final class MultipartBody {
-    /** Larger than a header section. */
     private static final int CHUNK_SIZE = 32 * 1024;
 
-    /** The most content in memory that is copied into a chunk. */
+    /** The most content in memory that is written between the heads. */
     private static final int MAX_COPY = 1024;
 
     /** Memory for the garbage collector: consumers of {@code ByteBuffer}s do not say when they are done. */
     private static final ByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
 
-    private record Part(byte[] section, @Nullable String name, Content content) {}
+    /** Content that is not in the array of heads, but after its first {@code at} bytes. */
+    private record Insert(int at, int part, @Nullable String name, Content content) {
+        String describe() {
+            return MultipartEncoder.describe(part, name);
+        }
+    }
 
     private final Boundary boundary;
-    private final List<Part> parts;
+
+    /** Whether content in memory may contain the boundary. It cannot if the boundary was drawn after the content was given. */
+    private final boolean chosenBoundary;
+
+    /** All delimiters, header sections and short contents in memory. */
+    private final byte[] heads;
+
+    private final int headsSize;
+    private final List<Insert> inserts;
     private final String contentType;
     private final OptionalLong contentLength;
 
-    private MultipartBody(Builder builder) {
+    private MultipartBody(Builder builder, HeadWriter writer) {
         String rootType = builder.rootType == null ? "" : "; type=\"" + builder.rootType + '"';
-        boundary = Boundary.of(builder.boundary, builder.mediaType, rootType);
-        parts = List.copyOf(builder.parts);
-        String type = builder.mediaType;
-        contentType = type + rootType + encoder(UNPOOLED).contentType().substring(type.length());
+        chosenBoundary = builder.chosenBoundary;
+        boundary = builder.isForm() && !chosenBoundary
+                ? Boundary.randomForm(builder.boundary)
+                : Boundary.of(builder.boundary, builder.mediaType, rootType);
+        heads = writer.array();
+        headsSize = writer.size();
+        inserts = List.copyOf(builder.inserts);
+        contentType = boundary.contentType(rootType);
         contentLength = length();
     }
 
     private OptionalLong length() {
-        int boundarySize = boundary.value().length();
-        long length = boundarySize + 6L + parts.size() * (boundarySize + 6L); // CRLF is in all delimiters but the first
-        for (Part part : parts) {
-            if (part.content.length() < 0) {
+        long length = headsSize;
+        for (Insert insert : inserts) {
+            if (insert.content.length() < 0) {
                 return OptionalLong.empty();
             }
-            length = Math.addExact(length, Math.addExact(part.section.length, part.content.length()));
+            length = Math.addExact(length, insert.content.length());
         }
         return OptionalLong.of(length);
-    }
-
-    private MultipartEncoder encoder(ByteBufAllocator allocator) {
-        return MultipartEncoder.create(boundary, NameEscaping.REJECT, allocator);
     }
 
     /** {@return a builder of a form} */
@@ -109,7 +122,7 @@ public final class MultipartBody {
 
     /** {@return whether the body may be written more than once} */
     public boolean isReplayable() {
-        return parts.stream().allMatch(part -> part.content.isReplayable());
+        return inserts.stream().allMatch(insert -> insert.content.isReplayable());
     }
 
     /**
@@ -182,29 +195,39 @@ public final class MultipartBody {
         /** Whether the buffers of the caller are passed on. Otherwise they are copied. */
         private final boolean sharing;
 
-        private final MultipartEncoder encoder;
+        private final DelimiterCheck check = new DelimiterCheck(boundary.delimiter());
         private long remaining = contentLength.orElse(Long.MAX_VALUE);
-        private int nextPart;
+
+        /** The number of bytes of the heads that have been returned. */
+        private int at;
+
+        private int opened;
+
+        /** The content after the heads that have been returned: in memory or from a stream. */
         private @Nullable ByteBuf memory;
+
         private @Nullable InputStream stream;
 
         /** The number of bytes that the stream must still have, or less than 0 if it is unknown. */
         private long streamLeft;
 
-        private boolean ended;
         private boolean closed;
 
         private Chunks(ByteBufAllocator allocator, boolean sharing) {
             this.allocator = allocator;
             this.sharing = sharing;
-            this.encoder = encoder(allocator);
-            for (int i = 0; i < parts.size(); i++) {
-                parts.get(i).content.claim(MultipartEncoder.describe(i, parts.get(i).name));
+            for (int i = 0; i < inserts.size(); i++) {
+                if (!inserts.get(i).content.claim()) {
+                    inserts.subList(0, i).forEach(claimed -> claimed.content.unclaim());
+                    throw new IllegalStateException(
+                            inserts.get(i).describe()
+                                    + " can be sent only once, because it is a stream: pass a StreamSource, which opens a new one");
+                }
             }
         }
 
         /**
-         * {@return the next bytes of the body, <em>transferred</em> to the caller, or null at its end}
+         * {@return the next bytes of the body, <em>transferred</em> to the caller, who must not write to them, or null at its end}
          *
          * @throws IOException of a part, unchanged; or if a part differs from its declared length or contains the boundary. The message
          *     must then be aborted
@@ -214,67 +237,102 @@ public final class MultipartBody {
             if (closed) {
                 throw new IllegalStateException("the body is closed, or has failed: start again with chunks()");
             }
-            if (memory == null && !ended) {
-                int size = (int) Math.min(CHUNK_SIZE, remaining);
-                ByteBuf chunk = allocator.heapBuffer(size, size);
-                try {
-                    while (fill(chunk)) {}
-                } catch (Throwable e) {
-                    chunk.release();
-                    closed = true;
-                    throw e;
+            try {
+                ByteBuf next = memory;
+                memory = null;
+                if (next == null && !isEnded()) {
+                    next = stream == null
+                                    && (isLastOpened()
+                                            || inserts.get(opened).content.isMemory(sharing))
+                            ? nextHeads()
+                            : nextChunk();
                 }
-                remaining -= chunk.readableBytes();
-                return chunk;
+                remaining -= next == null ? 0 : next.readableBytes();
+                return next;
+            } catch (Throwable e) {
+                closed = true;
+                throw e;
             }
-            ByteBuf next = memory;
-            memory = null;
-            remaining -= next == null ? 0 : next.readableBytes();
-            return next;
         }
 
         /** {@return whether all bytes have been returned} */
         public boolean isEnded() {
-            return ended;
+            return at == headsSize;
+        }
+
+        private boolean isLastOpened() {
+            return opened == inserts.size();
+        }
+
+        private int nextInsert() {
+            return isLastOpened() ? headsSize : inserts.get(opened).at;
+        }
+
+        /** {@return the heads before content in memory or the end of the body, without a copy} */
+        private ByteBuf nextHeads() throws IOException {
+            int start = at;
+            at = nextInsert();
+            openNext();
+            return Unpooled.wrappedBuffer(heads, start, at - start);
+        }
+
+        /** {@return heads and contents of streams} */
+        private ByteBuf nextChunk() throws IOException {
+            int size = (int) Math.min(CHUNK_SIZE, remaining);
+            ByteBuf chunk = allocator.heapBuffer(size, size);
+            try {
+                while (fill(chunk) || !chunk.isReadable()) {}
+            } catch (Throwable e) {
+                chunk.release();
+                throw e;
+            }
+            return chunk;
         }
 
         /**
          * Appends some bytes.
          *
-         * @return whether there may be room for more
+         * @return whether more can be appended without a wait
          */
         private boolean fill(ByteBuf chunk) throws IOException {
             InputStream in = stream;
             if (in != null) {
                 return read(in, chunk);
             }
-            boolean last = nextPart == parts.size();
-            int size = boundary.value().length() + 8 + (last ? 0 : parts.get(nextPart).section.length);
-            if (chunk.readableBytes() > 0 && chunk.writableBytes() < size) {
+            int count = Math.min(chunk.writableBytes(), nextInsert() - at);
+            chunk.writeBytes(heads, at, count);
+            at += count;
+            if (at < nextInsert()) {
                 return false;
             }
-            if (last) {
-                encoder.finish(chunk);
-                ended = true;
-                return false;
+            openNext();
+            return memory == null && !isEnded();
+        }
+
+        private void openNext() throws IOException {
+            if (isLastOpened()) {
+                return;
             }
-            Part part = parts.get(nextPart++);
-            encoder.begin(part.section, part.name, chunk);
-            ByteBuf bytes = part.content.bytes(sharing);
-            if (bytes == null) {
-                streamLeft = part.content.length();
-                stream = part.content.open();
-                return true;
+            Insert insert = inserts.get(opened++);
+            check.begin();
+            memory = insert.content.bytes(sharing);
+            if (memory == null) {
+                streamLeft = insert.content.length();
+                stream = insert.content.open();
+            } else if (chosenBoundary) {
+                checkContent(memory);
             }
-            if (bytes.readableBytes() >= boundary.value().length()) { // otherwise it cannot contain the boundary
-                encoder.check(bytes);
+        }
+
+        private void checkContent(ByteBuf content) throws IOException {
+            if (check.isIn(content)) {
+                throw MultipartEncoder.delimiterIn(current());
             }
-            if (bytes.readableBytes() <= Math.min(MAX_COPY, chunk.writableBytes())) {
-                chunk.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());
-                return true;
-            }
-            memory = bytes.retainedDuplicate();
-            return false;
+        }
+
+        /** {@return the part whose content was opened last, for messages} */
+        private String current() {
+            return inserts.get(opened - 1).describe();
         }
 
         /** Appends what one call of the stream returns, so that a slow stream does not delay the bytes before it. */
@@ -285,7 +343,7 @@ public final class MultipartBody {
             }
             int count = streamLeft == 0 ? in.read() : chunk.writeBytes(in, most);
             if (count < 0 && streamLeft > 0 || count >= 0 && streamLeft == 0) {
-                throw new IOException(encoder.describePart()
+                throw new IOException(current()
                         + (count < 0
                                 ? " ended " + streamLeft + " bytes before its declared length"
                                 : " has more bytes than declared")
@@ -295,7 +353,7 @@ public final class MultipartBody {
                 in.close();
                 return true;
             }
-            encoder.check(chunk.slice(chunk.writerIndex() - count, count));
+            checkContent(chunk.slice(chunk.writerIndex() - count, count));
             streamLeft -= streamLeft < 0 ? 0 : count;
             return streamLeft == 0;
         }
@@ -322,9 +380,16 @@ public final class MultipartBody {
      */
     public static final class Builder {
         private final String mediaType;
-        private final List<Part> parts = new ArrayList<>();
+        private final List<Insert> inserts = new ArrayList<>();
         private NameEscaping escaping = NameEscaping.REJECT;
         private String boundary = RandomBoundary.next();
+        private boolean chosenBoundary;
+
+        /** Null before the first part, which fixes the boundary, and after the last one. */
+        private @Nullable HeadWriter writer;
+
+        private int parts;
+        private boolean built;
 
         /** The type of the first part of a {@code multipart/related} body, which RFC 2387 requires in its Content-Type. */
         private @Nullable String rootType;
@@ -348,9 +413,15 @@ public final class MultipartBody {
         /**
          * Sets the boundary, which is random by default. A fixed boundary is for tests only, because a client that knows it can send content
          * that fails the body.
+         *
+         * @throws IllegalStateException if a part was added before
          */
         public Builder boundary(String value) {
-            boundary = value;
+            if (writer != null || built) {
+                throw new IllegalStateException("a part has been added: set the boundary before the first part");
+            }
+            boundary = Objects.requireNonNull(value, "value");
+            chosenBoundary = true;
             return this;
         }
 
@@ -381,10 +452,12 @@ public final class MultipartBody {
         }
 
         private Builder form(String name, @Nullable String filename, @Nullable String contentType, Content content) {
-            if (!mediaType.equals("multipart/form-data")) {
+            if (!isForm()) {
                 throw new IllegalStateException("the body is not a form: call part(headers, content)");
             }
-            return add(HeaderSections.form(name, filename, contentType, escaping), name, content);
+            Objects.requireNonNull(content, "content");
+            heads().form(name, filename, contentType, escaping);
+            return add(name, content);
         }
 
         /**
@@ -393,28 +466,52 @@ public final class MultipartBody {
          * @throws IllegalStateException if the body is a form
          */
         public Builder part(List<Header> headers, Content content) {
-            if (mediaType.equals("multipart/form-data")) {
+            if (isForm()) {
                 throw new IllegalStateException("the body is a form: call field() or file()");
             }
-            if (parts.isEmpty() && mediaType.equals("multipart/related")) {
-                rootType = HeaderSections.mediaType(headers);
+            Objects.requireNonNull(content, "content");
+            heads().section(mediaType, headers);
+            if (parts == 0 && mediaType.equals("multipart/related")) {
+                rootType = HeadWriter.mediaType(headers);
             }
-            return add(HeaderSections.section(mediaType, headers), null, content);
+            return add(null, content);
         }
 
-        private Builder add(byte[] section, @Nullable String name, Content content) {
-            parts.add(new Part(section, name, Objects.requireNonNull(content, "content")));
+        private boolean isForm() {
+            return mediaType.equals("multipart/form-data");
+        }
+
+        private HeadWriter heads() {
+            if (built) {
+                throw new IllegalStateException("build() has been called: create a new builder for each body");
+            }
+            HeadWriter heads = writer == null ? new HeadWriter(boundary) : writer;
+            writer = heads;
+            return heads;
+        }
+
+        private Builder add(@Nullable String name, Content content) {
+            byte[] small = chosenBoundary ? null : content.small(MAX_COPY);
+            if (small == null) {
+                inserts.add(new Insert(heads().size(), parts, name, content));
+            } else {
+                heads().content(small);
+            }
+            parts++;
             return this;
         }
 
         /**
-         * {@return the body}
+         * {@return the body} The builder cannot be used again: content that is given after the boundary is known could contain it.
          *
          * @throws IllegalArgumentException if the subtype or the boundary is not valid
          * @throws ArithmeticException if the length of the body exceeds {@link Long#MAX_VALUE}
          */
         public MultipartBody build() {
-            return new MultipartBody(this);
+            HeadWriter heads = heads();
+            heads.end();
+            built = true;
+            return new MultipartBody(this, heads);
         }
     }
 }

@@ -1,13 +1,11 @@
 package dev.sluice;
 
-import dev.sluice.buffer.ChunkMemory;
-import dev.sluice.buffer.DelimiterSearch;
-import dev.sluice.encode.HeaderSections;
-import dev.sluice.header.Bytes;
+import dev.sluice.encode.DelimiterCheck;
+import dev.sluice.encode.HeadWriter;
+import dev.sluice.encode.RandomBoundary;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -35,16 +33,11 @@ import org.jspecify.annotations.Nullable;
  * {@link IllegalStateException}.
  */
 public final class MultipartEncoder {
-    private static final byte[] CLOSE = {'-', '-', '\r', '\n'};
-
     private final Boundary boundary;
     private final NameEscaping escaping;
     private final ByteBufAllocator allocator;
-    private final DelimiterSearch search;
-    private final ChunkMemory memory = new ChunkMemory();
-
-    /** {@code CRLF "--" boundary CRLF}, which begins each part but the first. */
-    private final byte[] delimiter;
+    private final HeadWriter heads;
+    private final DelimiterCheck check;
 
     private int partIndex = -1;
     private @Nullable String partName;
@@ -55,13 +48,13 @@ public final class MultipartEncoder {
         this.boundary = Objects.requireNonNull(boundary, "boundary");
         this.escaping = Objects.requireNonNull(escaping, "escaping");
         this.allocator = Objects.requireNonNull(allocator, "allocator");
-        this.search = new DelimiterSearch(boundary.delimiter(), false);
-        this.delimiter = ("\r\n--" + boundary.value() + "\r\n").getBytes(StandardCharsets.US_ASCII);
+        this.heads = new HeadWriter(boundary.value());
+        this.check = new DelimiterCheck(boundary.delimiter());
     }
 
     /** {@return an encoder of a form with a random boundary, which rejects unusual names} */
     public static MultipartEncoder create() {
-        return create(Boundary.random("multipart/form-data"), NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
+        return create(Boundary.randomForm(RandomBoundary.next()), NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
     }
 
     /**
@@ -77,9 +70,7 @@ public final class MultipartEncoder {
 
     /** {@return the value for the {@code Content-Type} header field of the body} */
     public String contentType() {
-        String value = boundary.value();
-        boolean token = value.chars().allMatch(c -> Bytes.isToken((char) c));
-        return boundary.mediaType() + "; boundary=" + (token ? value : '"' + value + '"');
+        return boundary.contentType("");
     }
 
     /**
@@ -97,8 +88,9 @@ public final class MultipartEncoder {
         if (!boundary.isFormData()) {
             throw new IllegalStateException("the body is not a form: call beginPart(headers)");
         }
-        Objects.requireNonNull(name, "name");
-        return begin(HeaderSections.form(name, filename, contentType, escaping), name);
+        checkUsable();
+        heads.form(Objects.requireNonNull(name, "name"), filename, contentType, escaping);
+        return begin(name);
     }
 
     /**
@@ -114,29 +106,16 @@ public final class MultipartEncoder {
         if (boundary.isFormData()) {
             throw new IllegalStateException("the body is a form: call beginPart(name, filename, contentType)");
         }
-        return begin(HeaderSections.section(boundary.mediaType(), headers), null);
-    }
-
-    private ByteBuf begin(byte[] section, @Nullable String name) throws IOException {
-        ByteBuf out = allocator.heapBuffer(delimiter.length + section.length);
-        try {
-            begin(section, name, out);
-        } catch (Throwable e) {
-            out.release();
-            throw e;
-        }
-        return out;
-    }
-
-    /** Appends the delimiter and a header section. */
-    void begin(byte[] section, @Nullable String name, ByteBuf out) throws IOException {
         checkUsable();
-        int start = partIndex < 0 ? 2 : 0; // the body starts with the dashes
-        out.writeBytes(delimiter, start, delimiter.length - start).writeBytes(section);
+        heads.section(boundary.mediaType(), headers);
+        return begin(null);
+    }
+
+    private ByteBuf begin(@Nullable String name) {
         partIndex++;
         partName = name;
-        search.prime();
-        search.watch(true);
+        check.begin();
+        return heads.take(allocator);
     }
 
     /**
@@ -149,7 +128,13 @@ public final class MultipartEncoder {
      */
     public ByteBuf write(ByteBuf content) throws IOException {
         try {
-            check(content);
+            checkUsable();
+            if (partIndex < 0) {
+                throw new IllegalStateException("no part has begun: call beginPart() before write()");
+            } else if (check.isIn(content)) {
+                failure = delimiterIn(describe(partIndex, partName));
+                throw failure;
+            }
         } catch (Throwable e) {
             content.release();
             throw e;
@@ -157,36 +142,11 @@ public final class MultipartEncoder {
         return content;
     }
 
-    /** Searches content (<em>borrowed</em>) of the current part for the delimiter. */
-    void check(ByteBuf content) throws IOException {
-        checkUsable();
-        if (partIndex < 0) {
-            throw new IllegalStateException("no part has begun: call beginPart() before write()");
-        }
-        memory.open(content.retain());
-        try {
-            for (int at = memory.start(); at < memory.end(); ) {
-                if (search.matchEnd() > 0) {
-                    at = search.resume(memory, at, memory.end());
-                } else {
-                    at = search.find(memory, at, memory.end()) + search.matchEnd() - search.matchStart();
-                }
-                if (search.isComplete() || search.isAtLookalike()) {
-                    failure = new IOException(
-                            describePart() + " contains the boundary of the body: send the body with a new boundary");
-                    throw failure;
-                }
-            }
-        } finally {
-            memory.close();
-        }
+    static IOException delimiterIn(String part) {
+        return new IOException(part + " contains the boundary of the body: send the body with a new boundary");
     }
 
-    /** {@return the current part, for messages} */
-    String describePart() {
-        return describe(partIndex, partName);
-    }
-
+    /** {@return a part, for messages} */
     static String describe(int index, @Nullable String name) {
         return "part " + index + (name == null ? "" : " \"" + MultipartException.shown(name) + '"');
     }
@@ -200,17 +160,9 @@ public final class MultipartEncoder {
      */
     public ByteBuf finish() throws IOException {
         checkUsable();
-        ByteBuf out = allocator.heapBuffer(delimiter.length + 2);
-        finish(out);
-        return out;
-    }
-
-    /** Appends the close-delimiter. */
-    void finish(ByteBuf out) throws IOException {
-        checkUsable();
-        int start = partIndex < 0 ? 2 : 0;
-        out.writeBytes(delimiter, start, delimiter.length - 2 - start).writeBytes(CLOSE);
         finished = true;
+        heads.end();
+        return heads.take(allocator);
     }
 
     private void checkUsable() throws IOException {

@@ -164,6 +164,22 @@ class FormRelayTest {
     }
 
     @Test
+    void addedParts_withoutContent_orAfterTheEnd_areRejectedAndReleased() throws IOException {
+        try (FormRelay relay = relay(NameEscaping.REJECT, Part::of)) {
+            Part complete = new Part("a", null, null, allocator.buffer().writeByte('a'));
+            Part incomplete = new Part("b", null, null, null);
+            IllegalArgumentException e =
+                    assertThrows(IllegalArgumentException.class, () -> relay.finish(complete, incomplete));
+            assertEquals("an added part has no content: pass a buffer, which may be empty", e.getMessage());
+            assertEquals(0, complete.content().refCnt());
+            relay.finish();
+            Part late = new Part("a", null, null, allocator.buffer().writeByte('a'));
+            assertThrows(IllegalStateException.class, () -> relay.finish(late));
+            assertEquals(0, late.content().refCnt());
+        }
+    }
+
+    @Test
     void close_releasesReplacementsAndAddedParts() throws IOException {
         ByteBuf replaced = allocator.buffer().writeByte('a');
         FormRelay relay = relay(NameEscaping.REJECT, head -> new Part("a", null, null, replaced));

@@ -26,6 +26,13 @@ public final class QuotedName {
 
     private static final String PARAMETER = "name";
 
+    private static final boolean[] PLAIN = new boolean[128];
+
+    static {
+        String letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        (letters + "!#$'()*+,-.:<>?@^_`{|}~").chars().forEach(c -> PLAIN[c] = true);
+    }
+
     private final String text;
     private final Kind kind;
 
@@ -68,8 +75,9 @@ public final class QuotedName {
         return escaped.toString();
     }
 
-    private static boolean isLetterOrDigit(char c) {
-        return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9';
+    /** {@return whether a name of such characters is written unchanged, unless it is empty, {@code .} or {@code ..}} */
+    static boolean isPlain(char c) {
+        return c < PLAIN.length && PLAIN[c];
     }
 
     private String replacement(char c, int index, String problem, NameEscaping escaping) {
@@ -91,7 +99,7 @@ public final class QuotedName {
     /** {@return a description of the character if it cannot be written, or null} */
     private @Nullable String problem(int i) {
         char c = text.charAt(i);
-        if (isLetterOrDigit(c)) {
+        if (isPlain(c) && c != '.') {
             return null;
         }
         boolean isEdge = i == 0 || i == text.length() - 1;

@@ -1,0 +1,261 @@
+package dev.sluice.encode;
+
+import dev.sluice.Boundary;
+import dev.sluice.MultipartDecoder;
+import dev.sluice.MultipartDecoder.Event;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.NameEscaping;
+import dev.sluice.PartHead.Header;
+import dev.sluice.Preset;
+import dev.sluice.header.Bytes;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A writer of delimiters and header sections, into one array that grows. Not thread-safe.
+ *
+ * <p>Everything a caller passes is checked before it is written, and nothing is written if it is rejected. A usual name is checked and
+ * written in one pass. Other names are checked by {@link QuotedName}, and a plain media type by its grammar. All other headers are
+ * decoded with {@link Preset#STRICT}, and must be what the caller has passed. That is also the check against header injection.
+ */
+public final class HeadWriter {
+    /** The default limit of the decoder. Other readers have similar ones. */
+    private static final int MAX_SIZE = 8 * 1024;
+
+    private static final String FORM_DATA = "multipart/form-data";
+    private static final String DISPOSITION = "Content-Disposition";
+    private static final String TYPE = "Content-Type";
+
+    private static final byte[] BEFORE_NAME = ascii(DISPOSITION + ": form-data; name=\"");
+    private static final byte[] BEFORE_FILENAME = ascii("\"; filename=\"");
+    private static final byte[] BEFORE_TYPE = ascii("\"\r\n" + TYPE + ": ");
+    private static final byte[] AFTER_NAME = ascii("\"\r\n\r\n");
+    private static final byte[] BLANK_LINE = ascii("\r\n\r\n");
+    private static final byte[] CLOSE = ascii("--\r\n");
+
+    private static final MultipartOptions STRICT =
+            MultipartOptions.builder().preset(Preset.STRICT).build();
+
+    /** {@code CRLF "--" boundary CRLF}, which begins each part but the first. */
+    private final byte[] delimiter;
+
+    private byte[] bytes = new byte[512];
+    private int size;
+
+    /** The end of what has been written of a part. It becomes {@link #size} when the part is accepted. */
+    private int at;
+
+    private boolean begun;
+
+    /** The last media type that was accepted. */
+    private String acceptedType = "text/plain";
+
+    /** @param boundary without the dashes */
+    public HeadWriter(String boundary) {
+        this.delimiter = ascii("\r\n--" + boundary + "\r\n");
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Writes the start of a part of a form. Throws if a reader could read something else than was passed. */
+    public void form(String name, @Nullable String filename, @Nullable String contentType, NameEscaping escaping) {
+        int section = begin();
+        append(BEFORE_NAME);
+        if (filename == null) {
+            append(name, QuotedName.Kind.FIELD_NAME, escaping);
+        } else {
+            append(name, QuotedName.Kind.FILE_INPUT_NAME, escaping);
+            append(BEFORE_FILENAME);
+            append(filename, QuotedName.Kind.FILENAME, escaping);
+        }
+        if (contentType == null) {
+            append(AFTER_NAME);
+        } else {
+            checkType(contentType);
+            append(BEFORE_TYPE);
+            append(utf8(contentType));
+            append(BLANK_LINE);
+        }
+        accept(section);
+    }
+
+    /** Writes the start of a part with these headers. Throws if {@link Preset#STRICT} does not read the same ones. */
+    public void section(String mediaType, List<Header> headers) {
+        int section = begin();
+        append(checked(mediaType, headers));
+        accept(section);
+    }
+
+    private int begin() {
+        at = size;
+        append(delimiter, begun ? 0 : 2, delimiter.length); // the body starts with the dashes
+        return at;
+    }
+
+    private void accept(int section) {
+        if (at - section > MAX_SIZE) {
+            throw new IllegalArgumentException("the headers of the part have " + (at - section)
+                    + " bytes, more than most readers accept: use a shorter name");
+        }
+        begun = true;
+        size = at;
+    }
+
+    /** Writes content of the current part. */
+    public void content(byte[] content) {
+        at = size;
+        append(content);
+        size = at;
+    }
+
+    /** Writes the close-delimiter. */
+    public void end() {
+        at = size;
+        append(delimiter, begun ? 0 : 2, delimiter.length - 2);
+        append(CLOSE);
+        size = at;
+    }
+
+    /** {@return the number of bytes that were written} */
+    public int size() {
+        return size;
+    }
+
+    /** {@return the array, whose first {@link #size()} bytes were written} */
+    public byte[] array() {
+        return bytes;
+    }
+
+    /** {@return what was written, <em>transferred</em> to the caller} The array is written from its start again. */
+    public ByteBuf take(ByteBufAllocator allocator) {
+        int count = size;
+        size = 0;
+        return allocator.heapBuffer(count).writeBytes(bytes, 0, count);
+    }
+
+    private void append(byte[] source) {
+        append(source, 0, source.length);
+    }
+
+    private void append(byte[] source, int from, int to) {
+        reserve(to - from);
+        System.arraycopy(source, from, bytes, at, to - from);
+        at += to - from;
+    }
+
+    private void append(String name, QuotedName.Kind kind, NameEscaping escaping) {
+        int length = name.length();
+        reserve(length);
+        int i = 0;
+        for (char c; i < length && QuotedName.isPlain(c = name.charAt(i)); i++) {
+            bytes[at + i] = (byte) c;
+        }
+        if (i < length || length < 3) { // a dot and two dots need a check
+            append(utf8(QuotedName.of(name, kind, escaping)));
+        } else {
+            at += length;
+        }
+    }
+
+    private void reserve(int count) {
+        int needed = Math.addExact(at, count);
+        if (needed > bytes.length) {
+            bytes = Arrays.copyOf(bytes, (int) Math.max(needed, Math.min(2L * bytes.length, Integer.MAX_VALUE - 8)));
+        }
+    }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** {@return the media type of a part with these headers, without its parameters} */
+    public static String mediaType(List<Header> headers) {
+        for (Header header : headers) {
+            if (header.name().equalsIgnoreCase(TYPE)) {
+                return withoutParameters(header.value());
+            }
+        }
+        return "text/plain";
+    }
+
+    /** Checks a media type. Its charset must be valid for a field too, because some readers search for the delimiter in it. */
+    private void checkType(String contentType) {
+        if (contentType.equals(acceptedType)) {
+            return;
+        }
+        String plain = withoutParameters(contentType);
+        if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
+            checked(
+                    FORM_DATA,
+                    List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
+        }
+        acceptedType = contentType;
+    }
+
+    private static String withoutParameters(String contentType) {
+        int semicolon = contentType.indexOf(';');
+        String plain = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
+        int slash = plain.indexOf('/');
+        if (slash < 0 || !isToken(plain, 0, slash) || !isToken(plain, slash + 1, plain.length())) {
+            throw new IllegalArgumentException("the media type is malformed: pass a type such as text/plain");
+        }
+        return plain;
+    }
+
+    private static boolean isToken(String text, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (!Bytes.isToken(text.charAt(i))) {
+                return false;
+            }
+        }
+        return from < to;
+    }
+
+    /** {@return the header section with these fields, which {@link Preset#STRICT} reads} */
+    private static byte[] checked(String mediaType, List<Header> headers) {
+        StringBuilder text = new StringBuilder();
+        for (Header header : headers) {
+            if (header.name().equalsIgnoreCase("Content-Length")) {
+                throw new IllegalArgumentException("a part must not have a Content-Length: readers do not agree on it");
+            }
+            text.append(header.name()).append(": ").append(header.value()).append("\r\n");
+        }
+        byte[] section = utf8(text.append("\r\n").toString());
+        String problem = "a line end, or blanks at the ends of a value";
+        try {
+            if (headers.equals(decoded(mediaType, section))) {
+                return section;
+            }
+        } catch (MultipartException e) {
+            problem = Objects.requireNonNullElse(e.getMessage(), "");
+        }
+        throw new IllegalArgumentException("readers do not agree on the headers of the part: " + problem);
+    }
+
+    /** {@return the fields of the only part of a body with this header section} */
+    private static List<Header> decoded(String mediaType, byte[] section) throws MultipartException {
+        ByteBuf start = Unpooled.wrappedBuffer(ascii("--x\r\n"));
+        ByteBuf end = Unpooled.wrappedBuffer(ascii("\r\n--x--\r\n"));
+        Boundary boundary = Boundary.anyMultipart(mediaType + "; boundary=x", Preset.STRICT);
+        List<Header> headers = new ArrayList<>();
+        try (MultipartDecoder decoder = MultipartDecoder.create(boundary, STRICT)) {
+            decoder.feed(Unpooled.wrappedBuffer(start, Unpooled.wrappedBuffer(section), end));
+            for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
+                if (event == Event.PART_BEGIN) {
+                    headers.addAll(decoder.head().headers());
+                }
+            }
+        }
+        return headers;
+    }
+}
