@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet file="RelayForm.java" region="relay"}
  *
  * <p>Feed a chunk, then call {@link #next()} until it returns null, as fast as the other server reads. The relay holds one chunk and one
- * header section. It does no I/O and has no threads. Content in base64 or quoted-printable is not decoded: a form in which the rule keeps
+ * header section. It has no threads, and does no I/O except by {@link #inputStream}. Content in base64 or quoted-printable is not decoded: a form in which the rule keeps
  * such content is rejected. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
  * close-delimiter is never returned: abort the outgoing message.
  */
@@ -153,15 +153,13 @@ public final class FormRelay implements AutoCloseable {
      * @param in the body of the client; not closed with the stream
      */
     public InputStream inputStream(InputStream in) {
-        boolean[] finished = new boolean[1];
         return new ChunkInputStream(
                 () -> {
                     ByteBuf bytes;
-                    while ((bytes = next()) == null && !finished[0]) {
+                    while ((bytes = next()) == null && !finished) {
                         byte[] chunk = new byte[STREAM_CHUNK];
                         int count = in.read(chunk);
-                        finished[0] = count < 0;
-                        if (finished[0]) {
+                        if (count < 0) {
                             finish();
                         } else {
                             feed(Unpooled.wrappedBuffer(chunk, 0, count));

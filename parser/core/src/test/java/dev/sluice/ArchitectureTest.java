@@ -239,7 +239,7 @@ class ArchitectureTest {
     void decoder_usesNoInputOutputOrThreads() {
         noClasses()
                 .that()
-                .haveNameNotMatching("dev\\.sluice\\.(MultipartReader|MultipartBody|Content)(\\$.*)?")
+                .haveNameNotMatching("dev\\.sluice\\.(MultipartReader|MultipartBody|Content|FormRelay)(\\$.*)?")
                 .and()
                 .haveSimpleNameNotEndingWith("InputStream")
                 .and()

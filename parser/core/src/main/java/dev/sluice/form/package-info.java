@@ -8,7 +8,8 @@
  * <p><b>Choosing destinations.</b> A {@link dev.sluice.form.PartDecider} returns a {@link dev.sluice.form.PartDecision}
  * for each part. The content of a part can go to a {@link dev.sluice.form.PartSink}, which reports its {@link
  * dev.sluice.form.Readiness}. A {@link dev.sluice.form.PartPipe} is a sink that another thread reads. A {@link
- * dev.sluice.form.SkippedPart} is a part that the application discarded.
+ * dev.sluice.form.SkippedPart} is a part that the application discarded. An {@link dev.sluice.form.OutgoingForm} is sent to
+ * another server while it arrives.
  *
  * <p><b>Sharing resources.</b> All forms of a process share a {@link dev.sluice.form.SpoolDirectory} and a {@link
  * dev.sluice.form.MemoryBudget}. A {@link dev.sluice.form.FormAdmission} decides when a form may begin.
