@@ -16,6 +16,11 @@ final class AnswerException extends IOException {
         this.isMismatch = isMismatch;
     }
 
+    /** {@return an exception for an answer that leaves something open, so that the request is repeated} */
+    static AnswerException incomplete(String message) {
+        return new AnswerException(message, false);
+    }
+
     static AnswerException mismatch(Object sent, Object stored) {
         return new AnswerException("the store has other bytes than were sent: " + stored + ", not " + sent, true);
     }

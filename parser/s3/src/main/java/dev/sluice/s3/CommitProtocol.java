@@ -6,12 +6,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
-import java.util.function.Predicate;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,18 +37,23 @@ import org.jspecify.annotations.Nullable;
  * content or garbage. A reader that misses a file reads the record again: a tombstone means that the form was deleted meanwhile.
  *
  * <p><b>Commit.</b> All files are stored; then the record is written. The store lets exactly one conditional write succeed. A
- * failed or unproven one says nothing, so the record is read: the own record means success, a tombstone means that the form was ended
- * by somebody else. If the key is absent, the write is repeated. Everything else is unknown: the form fails, and nothing is
- * deleted.
+ * failed or unproven one says nothing, so the record is read: the own record means success, and a tombstone means that a sweep has
+ * ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
+ * the same condition: then either the tombstone stands, and the form has failed, or the record does, and the form is committed. Only
+ * if this is not settled either, the outcome is unknown: the form fails with 503, and nothing is deleted. A form that is aborted while
+ * its record is being written is committed or not by the same rule.
  *
  * <p><b>End.</b> To end an abandoned form, a tombstone is written to the same key, with the same condition. If an intact tombstone is
  * read back, the form cannot be committed any more, and only then its files and uploads are deleted. If a record is read
  * back, the form exists, and nothing of it is deleted.
  *
  * <p><b>Sweep.</b> Any process may end the forms whose intents are old. Committed forms have no intents, so the cost follows the
- * unfinished forms. A tombstone and its intents stay for {@link #TOMBSTONE_AGE}, because requests may arrive late; each sweep
+ * unfinished forms. A tombstone and its intents stay for {@link #TOMBSTONE_AGE}, because requests may arrive late; each {@link Sweep}
  * deletes again what they have stored. Ages are differences of two times of the store, and decide only when a form is
- * ended. A form writes one of its intents again while it receives data, so that it stays young.
+ * ended. A form writes one of its intents again while it receives data, so that it stays young. The intents of a committed form are
+ * found if its node died before it had deleted them, or if the form has left something that its record does not list: a file that was
+ * not published, or an upload that a repeated request has created. Only this is removed. Stores may still list the upload that has
+ * become a file, and may delete the content of the file if it is aborted, so the record lists its upload as well.
  *
  * <p><b>Delete.</b> A committed form is deleted by replacing its record by a tombstone with {@code If-Match}.
  *
@@ -59,8 +61,9 @@ import org.jspecify.annotations.Nullable;
  * absent, and then no record can be written while it exists; or if it replaced the record of a deletion. So a stale or missing
  * answer, a late or repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It cannot delete
  * a file of a committed form, and a reader never sees a part of a form. The tombstone is removed after a time in which no request
- * of its form can be under way: forms give up long before ({@link #TOMBSTONE_AGE} after their last intent), and stores reject
- * requests that were signed more than 15 minutes ago.
+ * of its form can be under way: before each write of its record, a form checks that it is at most {@link #MOST_TIME} old, and stores
+ * reject requests that were signed more than 15 minutes ago. The age of a tombstone is counted by the clock of the store and by the
+ * clock of the sweeping process, and the lower one decides.
  *
  * <p><b>Chosen keys.</b> An object under a key of the application is stored just before the record. It is never deleted, because
  * another writer may have replaced it. It has no intent: a sweep must not abort uploads under a key that others may use.
@@ -69,13 +72,24 @@ final class CommitProtocol {
     /** The time for which a tombstone stays. */
     static final Duration TOMBSTONE_AGE = Duration.ofDays(7);
 
-    /** The name of the intent of a deletion. */
-    private static final String DELETION = "delete";
+    /** The time that a form has for its commit. */
+    static final Duration MOST_TIME = TOMBSTONE_AGE.minusDays(2);
 
-    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
-    private static final int MOST_ATTEMPTS = 6;
+    /** The name of the intent of a deletion. */
+    static final String DELETION = "delete";
+
+    static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+    static final int MOST_ATTEMPTS = 6;
     private static final Duration PAUSE = Duration.ofMillis(50);
     private static final int BATCH = 500;
+
+    /** The time after which a commit that is not settled is not repeated. */
+    private static final long MOST_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** The numbers of files, in keys of files and of intents. */
+    private static final String NUMBER = "[1-9][0-9]*";
+
+    private static final String ID = "[0-9a-f]{32}";
 
     /** The time in which the intents of committed forms are collected, to be deleted by one request. */
     private static final Duration COLLECTING = Duration.ofMillis(250);
@@ -84,23 +98,15 @@ final class CommitProtocol {
 
     final ObjectStore store;
     final String prefix;
-    private final String open;
-    private final Duration maxAge;
-    private final Duration tombstoneAge;
+    final String open;
     private final ConcurrentLinkedQueue<String> forgotten = new ConcurrentLinkedQueue<>();
     private final AtomicInteger forgetting = new AtomicInteger();
 
-    /**
-     * @param prefix of all keys
-     * @param maxAge the age of intents at which a sweep ends their form
-     * @param tombstoneAge {@link #TOMBSTONE_AGE}, except in tests
-     */
-    CommitProtocol(ObjectStore store, String prefix, Duration maxAge, Duration tombstoneAge) {
+    /** @param prefix of all keys */
+    CommitProtocol(ObjectStore store, String prefix) {
         this.store = store;
         this.prefix = prefix;
         this.open = prefix + ".open/";
-        this.maxAge = maxAge;
-        this.tombstoneAge = tombstoneAge;
     }
 
     /** {@return 32 random hexadecimal digits} */
@@ -114,8 +120,24 @@ final class CommitProtocol {
         return prefix + id + '/' + number;
     }
 
-    String recordKey(String id) {
+    private String recordKey(String id) {
         return prefix + id + "/form.json";
+    }
+
+    static boolean isId(String text) {
+        return text.matches(ID);
+    }
+
+    static boolean isNumber(String text) {
+        return text.matches(NUMBER);
+    }
+
+    /** {@return whether the protocol may write or delete an object of this key} */
+    boolean isOwn(String key) {
+        return key.startsWith(open)
+                || key.startsWith(prefix + StoreProbe.FOLDER)
+                || key.startsWith(prefix)
+                        && key.substring(prefix.length()).matches(ID + "/(" + NUMBER + "|form\\.json)");
     }
 
     // ---- for a form
@@ -125,7 +147,7 @@ final class CommitProtocol {
         return putIntent(id, Integer.toString(number));
     }
 
-    private CompletableFuture<String> putIntent(String id, String name) {
+    CompletableFuture<String> putIntent(String id, String name) {
         String key = open + id + '/' + name;
         Segment body = Segment.of(id.getBytes(StandardCharsets.US_ASCII));
         return store.put(new ObjectStore.Target(key, "text/plain", Map.of(), false), body)
@@ -133,68 +155,112 @@ final class CommitProtocol {
                 .thenApply(stored -> key);
     }
 
-    /** Commits a form. {@return complete if the record was written; fails if it was not, or if that is not known} */
-    CompletableFuture<Void> commit(FormRecord record) {
-        return settle(record, null, 1).thenAccept(standing -> {
-            if (!standing.equals(record)) {
-                throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
-                        .saying("the form took so long that it was ended by a sweep; send it again")
-                        .build());
-            }
-        });
+    /**
+     * Commits a form.
+     *
+     * @param isYoung whether the form is younger than {@link #MOST_TIME}
+     * @return complete if the form is committed; fails if it is not and cannot be any more, or if that is not known
+     */
+    CompletableFuture<Void> commit(FormRecord record, BooleanSupplier isYoung) {
+        long since = System.nanoTime();
+        BooleanSupplier isSoon = () -> System.nanoTime() - since < MOST_NANOS;
+        FormRecord tombstone = FormRecord.tombstone(record.id(), random());
+        return settle(record, null, () -> isYoung.getAsBoolean() && isSoon.getAsBoolean(), 1)
+                .exceptionallyCompose(unknown -> settle(tombstone, null, isSoon, 1)
+                        .thenApply(standing -> {
+                            if (standing.equals(tombstone)) {
+                                Throwable settled = Retries.unwrap(unknown);
+                                throw new CompletionException(
+                                        settled.getCause() == null ? settled : settled.getCause());
+                            }
+                            return standing;
+                        }))
+                .thenAccept(standing -> {
+                    if (!standing.equals(record)) {
+                        throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
+                                .saying("the form took so long that it was ended by a sweep; send it again")
+                                .build());
+                    }
+                });
     }
 
     /** Ends a form unless it is committed, and deletes its files. {@return whether it is ended; fails if that is not known} */
     CompletableFuture<Boolean> end(String id) {
-        return settle(FormRecord.tombstone(id, random()), null, 1).thenCompose(standing -> {
+        return settleTombstone(id, null).thenCompose(standing -> {
             boolean ended = !standing.isCommitted();
-            return (ended ? deleteFiles(id, null, new Tally()) : DONE).thenApply(cleaned -> ended);
+            return (ended ? deleteFiles(standing) : CompletableFuture.completedFuture(0)).thenApply(cleaned -> ended);
         });
     }
 
     /**
-     * Writes a record or a tombstone under a condition.
+     * Writes a tombstone under a condition.
      *
      * @param etag the record to replace, or null if there must be none
      * @return the intact record or tombstone that stands then; fails if that is not known
      */
-    private CompletableFuture<FormRecord> settle(FormRecord mine, @Nullable String etag, int attempt) {
+    CompletableFuture<FormRecord> settleTombstone(String id, @Nullable String etag) {
+        return settle(FormRecord.tombstone(id, random()), etag, () -> true, 1);
+    }
+
+    private CompletableFuture<FormRecord> settle(
+            FormRecord mine, @Nullable String etag, BooleanSupplier mayWrite, int attempt) {
+        if (!mayWrite.getAsBoolean()) {
+            return CompletableFuture.failedFuture(unknown(mine.id(), new IOException("the form took too long")));
+        }
         return store.write(recordKey(mine.id()), mine.bytes(), etag)
                 .handle((written, failure) -> failure)
                 .thenCompose(failure -> failure == null && mine.isCommitted()
                         ? CompletableFuture.completedFuture(mine)
-                        : standing(mine, etag, attempt, failure));
+                        : standing(mine, etag, mayWrite, attempt, failure));
     }
 
     private CompletableFuture<FormRecord> standing(
-            FormRecord mine, @Nullable String etag, int attempt, @Nullable Throwable failure) {
-        return store.read(recordKey(mine.id())).thenCompose(found -> {
-            FormRecord standing = found == null ? null : FormRecord.parse(mine.id(), found.bytes());
-            boolean unchanged = found == null ? etag == null : found.etag().equals(etag);
-            if (standing != null && !unchanged) {
-                return CompletableFuture.completedFuture(standing);
-            } else if (attempt >= MOST_ATTEMPTS || failure != null && Retries.isHopeless(failure)) {
-                return CompletableFuture.failedFuture(unknown(mine.id(), failure));
-            }
-            return store.after(PAUSE.multipliedBy(1L << attempt))
-                    .thenCompose(paused -> settle(mine, etag, attempt + 1));
-        });
+            FormRecord mine,
+            @Nullable String etag,
+            BooleanSupplier mayWrite,
+            int attempt,
+            @Nullable Throwable failure) {
+        return store.read(recordKey(mine.id()))
+                .exceptionally(unreadable -> {
+                    throw new CompletionException(unknown(mine.id(), Retries.unwrap(unreadable)));
+                })
+                .thenCompose(found -> {
+                    FormRecord standing = found == null ? null : FormRecord.parse(mine.id(), found.bytes());
+                    boolean unchanged =
+                            found == null ? etag == null : found.etag().equals(etag);
+                    if (standing != null && !unchanged) {
+                        return CompletableFuture.completedFuture(standing);
+                    } else if (attempt >= MOST_ATTEMPTS || failure != null && Retries.isHopeless(failure)) {
+                        return CompletableFuture.failedFuture(unknown(mine.id(), failure));
+                    }
+                    return store.after(PAUSE.multipliedBy(1L << attempt))
+                            .thenCompose(paused -> settle(mine, etag, mayWrite, attempt + 1));
+                });
     }
 
-    private IOException unknown(String id, @Nullable Throwable failure) {
-        return new IOException("it is not known whether the form is committed: " + recordKey(id), failure);
+    private MultipartException unknown(String id, @Nullable Throwable cause) {
+        Throwable reason = cause == null ? new IOException("the object store shows no record") : Retries.unwrap(cause);
+        return MultipartException.because(Reason.UNAVAILABLE)
+                .saying("it is not known whether the form is stored: look for " + recordKey(id)
+                        + " before you send it again")
+                .cause(reason)
+                .build();
     }
 
-    private IOException damaged(String id) {
-        return new IOException("the record is damaged: " + recordKey(id));
+    /** {@return the record or tombstone that was read, or null if there is none; throws if it is damaged} */
+    @Nullable
+    FormRecord intact(String id, ObjectStore.@Nullable Content found) {
+        FormRecord record = found == null ? null : FormRecord.parse(id, found.bytes());
+        if (found != null && record == null) {
+            throw new CompletionException(new IOException("the record is damaged: " + recordKey(id)));
+        }
+        return record;
     }
 
     /** Deletes the intents of a committed form, together with the intents of other forms. {@return complete when that was tried} */
     CompletableFuture<Void> forget(Collection<String> intents) {
         forgotten.addAll(intents);
-        return forgetting.getAndIncrement() > 0
-                ? CompletableFuture.completedFuture(null)
-                : store.after(COLLECTING).thenCompose(collected -> forgetNext());
+        return forgetting.getAndIncrement() > 0 ? DONE : store.after(COLLECTING).thenCompose(collected -> forgetNext());
     }
 
     private CompletableFuture<Void> forgetNext() {
@@ -209,208 +275,61 @@ final class CommitProtocol {
                 .thenCompose(done -> done ? DONE : forgetNext());
     }
 
-    private CompletableFuture<Void> deleteAll(List<String> keys) {
+    CompletableFuture<Void> deleteAll(List<String> keys) {
         return keys.isEmpty() ? DONE : store.delete(keys);
+    }
+
+    /** Deletes the files of a form that its intact record does not list, or that its tombstone leaves over. {@return their number} */
+    CompletableFuture<Integer> deleteFiles(FormRecord standing) {
+        Set<String> listed =
+                standing.files().stream().map(file -> file.stored().key()).collect(Collectors.toSet());
+        return deleteFiles(prefix + standing.id() + '/', listed, null, 0);
+    }
+
+    private CompletableFuture<Integer> deleteFiles(
+            String folder, Set<String> listed, @Nullable String next, int before) {
+        return store.list(folder, next).thenCompose(page -> {
+            List<String> files = page.objects().stream()
+                    .map(ObjectStore.Listed::key)
+                    .filter(key -> isNumber(key.substring(folder.length())) && !listed.contains(key))
+                    .toList();
+            int count = before + files.size();
+            return deleteAll(files)
+                    .thenCompose(gone -> page.next() == null
+                            ? CompletableFuture.completedFuture(count)
+                            : deleteFiles(folder, listed, page.next(), count));
+        });
     }
 
     // ---- for readers
 
+    CompletableFuture<ObjectStore.@Nullable Content> readRecord(String id) {
+        return store.read(recordKey(id));
+    }
+
     /** {@return the intact record or tombstone of a form, or null if there is none} */
     CompletableFuture<@Nullable FormRecord> read(String id) {
-        return store.read(recordKey(id)).thenApply(found -> {
-            FormRecord record = found == null ? null : FormRecord.parse(id, found.bytes());
-            if (found != null && record == null) {
-                throw new CompletionException(damaged(id));
-            }
-            return record;
-        });
+        return readRecord(id).thenApply(found -> intact(id, found));
     }
 
     /** Deletes a committed form. {@return whether there was one} */
     CompletableFuture<Boolean> delete(String id) {
-        return store.read(recordKey(id)).thenCompose(found -> {
-            FormRecord record = found == null ? null : FormRecord.parse(id, found.bytes());
+        return readRecord(id).thenCompose(found -> {
+            FormRecord record = intact(id, found);
             if (found == null || record == null || !record.isCommitted()) {
                 return CompletableFuture.completedFuture(false);
             }
             return putIntent(id, DELETION)
-                    .thenCompose(intent -> settle(FormRecord.tombstone(id, random()), found.etag(), 1))
+                    .thenCompose(intent -> settleTombstone(id, found.etag()))
                     .thenCompose(standing -> standing.isCommitted()
                             ? CompletableFuture.failedFuture(unknown(id, null))
-                            : deleteFiles(id, null, new Tally()))
+                            : deleteFiles(standing))
                     .thenApply(cleaned -> true);
         });
     }
 
-    // ---- sweep
-
-    /** The names of the intents of a form. */
-    private record Open(String id, Set<String> names, Instant youngest, Instant now) {}
-
-    /** Ends the forms whose intents are old. {@return what was done} */
-    CompletableFuture<S3Sinks.Swept> sweep() {
-        Map<String, Open> forms = new LinkedHashMap<>();
-        Tally tally = new Tally();
-        return listOpen(forms, null)
-                .thenCompose(listed ->
-                        each(forms.values().stream().filter(this::isOld).toList(), form -> sweep(form, tally)))
-                .thenApply(done -> tally.swept());
-    }
-
-    private boolean isOld(Open form) {
-        return !form.youngest.isAfter(form.now.minus(maxAge));
-    }
-
-    private CompletableFuture<Void> listOpen(Map<String, Open> forms, @Nullable String next) {
-        return store.list(open, next).thenCompose(page -> {
-            for (ObjectStore.Listed intent : page.objects()) {
-                String[] path = intent.key().substring(open.length()).split("/", -1);
-                if (path.length == 2 && path[0].matches("[0-9a-f]{32}")) {
-                    forms.computeIfAbsent(
-                            path[0], id -> new Open(id, new LinkedHashSet<>(), intent.modified(), page.now()));
-                    forms.computeIfPresent(path[0], (id, form) -> {
-                        form.names.add(path[1]);
-                        return form.youngest.isAfter(intent.modified())
-                                ? form
-                                : new Open(id, form.names, intent.modified(), page.now());
-                    });
-                }
-            }
-            return page.next() == null ? CompletableFuture.completedFuture(null) : listOpen(forms, page.next());
-        });
-    }
-
-    /** What a sweep has done; one form is swept after the other. */
-    private static final class Tally {
-        private int forms;
-        private int uploads;
-        private int objects;
-
-        S3Sinks.Swept swept() {
-            return new S3Sinks.Swept(forms, uploads, objects);
-        }
-    }
-
-    private CompletableFuture<Void> sweep(Open form, Tally tally) {
-        return store.read(recordKey(form.id)).thenCompose(found -> {
-            if (found != null) {
-                FormRecord record = FormRecord.parse(form.id, found.bytes());
-                return record == null
-                        ? CompletableFuture.failedFuture(damaged(form.id))
-                        : sweep(form, record, isExpired(found.modified(), found.now()), tally);
-            }
-            return settle(FormRecord.tombstone(form.id, random()), null, 1).thenCompose(standing -> {
-                tally.forms += standing.isCommitted() ? 0 : 1;
-                return sweep(form, standing, false, tally);
-            });
-        });
-    }
-
-    private CompletableFuture<Void> sweep(Open form, FormRecord standing, boolean isExpired, Tally tally) {
-        return abortUploads(form, tally)
-                .thenCompose(aborted -> standing.isCommitted() ? DONE : deleteFiles(form.id, null, tally))
-                .thenCompose(cleaned -> {
-                    if (standing.isCommitted()) { // the process died before it had deleted the intents
-                        return deleteAll(intents(
-                                form,
-                                name -> !name.equals(DELETION)
-                                        || isExpired(form.youngest, form.now))); // a deletion may be under way
-                    } else if (isExpired) {
-                        return store.delete(List.of(recordKey(form.id)))
-                                .thenCompose(gone -> store.delete(intents(form, name -> true)));
-                    }
-                    return putIntent(form.id, form.names.iterator().next())
-                            .thenAccept(renewed -> {}); // rests until it is old
-                });
-    }
-
-    private List<String> intents(Open form, Predicate<String> which) {
-        return form.names.stream()
-                .filter(which)
-                .map(name -> open + form.id + '/' + name)
-                .toList();
-    }
-
-    private boolean isExpired(Instant modified, Instant now) {
-        return !modified.isAfter(now.minus(tombstoneAge));
-    }
-
-    private CompletableFuture<Void> abortUploads(Open form, Tally tally) {
-        List<String> keys = form.names.stream()
-                .filter(name -> !name.equals(DELETION))
-                .map(name -> prefix + form.id + '/' + name)
-                .toList();
-        return each(keys, key -> abortAll(key, tally));
-    }
-
-    private CompletableFuture<Void> abortAll(String key, Tally tally) {
-        return store.uploads(key)
-                .thenCompose(found -> each(found, upload -> {
-                    tally.uploads++;
-                    return store.abort(upload);
-                }));
-    }
-
-    private CompletableFuture<Void> deleteFiles(String id, @Nullable String next, Tally tally) {
-        return store.list(prefix + id + '/', next).thenCompose(page -> {
-            List<String> files = page.objects().stream()
-                    .map(ObjectStore.Listed::key)
-                    .filter(key -> !key.equals(recordKey(id)))
-                    .toList();
-            tally.objects += files.size();
-            return deleteAll(files)
-                    .thenCompose(gone -> page.next() == null ? DONE : deleteFiles(id, page.next(), tally));
-        });
-    }
-
-    /** Takes {@code step} for each item in turn, whether or not earlier steps fail. {@return complete at the end, with the first failure} */
-    private static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
-        List<Throwable> failures = new ArrayList<>();
-        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-        for (T item : items) {
-            done = done.thenCompose(before -> step.apply(item)).exceptionally(failure -> {
-                failures.add(Retries.unwrap(failure));
-                return null;
-            });
-        }
-        return done.thenCompose(tried -> {
-            if (failures.isEmpty()) {
-                return CompletableFuture.completedFuture(null);
-            }
-            Throwable first = failures.get(0);
-            failures.stream().filter(other -> other != first).forEach(first::addSuppressed);
-            return CompletableFuture.failedFuture(first);
-        });
-    }
-
-    // ---- probe
-
-    /** Checks that the bucket exists and that the store obeys both conditions. {@return complete if it does; fails with the reason otherwise} */
-    CompletableFuture<Void> probe() {
-        String key = prefix + ".probe/" + random();
-        byte[] first = {'1'};
-        byte[] second = {'2'};
-        return store.list(open, null) // some stores create a missing bucket when an object is written
-                .thenCompose(listed -> store.write(key, first, null))
-                .thenCompose(written -> store.write(key, second, null).handle((again, failure) -> failure == null))
-                .thenCompose(again -> requireThat(!again, "If-None-Match"))
-                .thenCompose(fine -> store.write(key, second, "\"0\"").handle((replaced, failure) -> failure == null))
-                .thenCompose(replaced -> requireThat(!replaced, "If-Match"))
-                .thenCompose(fine -> store.read(key))
-                .thenCompose(found -> found == null || found.bytes()[0] != '1'
-                        ? requireThat(false, "If-None-Match")
-                        : store.write(key, second, found.etag()))
-                .handle((done, failure) -> store.delete(List.of(key)).handle((gone, problem) -> failure))
-                .thenCompose(Function.identity())
-                .thenCompose(failure -> failure == null
-                        ? CompletableFuture.completedFuture(null)
-                        : CompletableFuture.failedFuture(Retries.unwrap(failure)));
-    }
-
-    private static CompletableFuture<Void> requireThat(boolean isObeyed, String header) {
-        return isObeyed
-                ? CompletableFuture.completedFuture(null)
-                : CompletableFuture.failedFuture(new IOException("the object store ignores the header " + header
-                        + ", without which forms cannot be committed safely; use another store"));
+    /** Deletes a tombstone after its time. {@return complete after that} */
+    CompletableFuture<Void> deleteTombstone(String id) {
+        return store.delete(List.of(recordKey(id)));
     }
 }

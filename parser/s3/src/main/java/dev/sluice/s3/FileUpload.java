@@ -1,6 +1,7 @@
 package dev.sluice.s3;
 
 import dev.sluice.PartHead;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,37 @@ final class FileUpload {
 
     /** {@return whether another upload under the same key may exist, so that a sweep must look for it} */
     boolean mayHaveOthers() {
-        return upload != null && !upload.join().isOnly();
+        return uploadId() != null && !Objects.requireNonNull(upload).join().isOnly();
+    }
+
+    /** {@return the multipart upload, or null if there is none} */
+    @Nullable
+    String uploadId() {
+        return upload == null || !upload.isDone() || upload.isCompletedExceptionally()
+                ? null
+                : upload.join().id();
+    }
+
+    /** {@return whether the store may have something of the file that the record of the committed form does not list} */
+    boolean isUnlisted() {
+        return !isPublished && !isChosen && (upload != null || isStoring);
+    }
+
+    /** {@return the stored file, for the record} */
+    FormRecord.File recorded() {
+        return new FormRecord.File(
+                Objects.requireNonNullElse(part.name(), ""),
+                Objects.requireNonNullElse(part.filename(), ""),
+                target.contentType(),
+                Objects.requireNonNull(stored),
+                uploadId());
+    }
+
+    void releaseContent() {
+        if (content != null) {
+            content.release();
+            content = null;
+        }
     }
 
     /** {@return whether all pieces are stored, so that the upload can be completed} */

@@ -16,7 +16,8 @@ import software.amazon.awssdk.protocols.jsoncore.JsonNode;
  *
  * <pre>{@code
  * {"form":"<id>","state":"committed","writer":"<nonce>","files":[{"field":"f","filename":"a.txt","key":"...","size":3,
- *  "type":"text/plain","crc32":"...","etag":"...","version":null}],"sha256":"<of all bytes before this member's comma>"}
+ *  "type":"text/plain","crc32":"...","etag":"...","version":null,"upload":null}],
+ *  "sha256":"<of all bytes before this member's comma>"}
  * }</pre>
  *
  * A tombstone has the state {@code ended} and no files. The checksum makes a truncated or damaged copy recognizable.
@@ -38,8 +39,14 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
      * @param filename chosen by the client
      * @param contentType the media type of the object
      * @param stored the object
+     * @param upload the identifier of the multipart upload that has become the object, or null if it was stored by one request
      */
-    public record File(String field, String filename, String contentType, ObjectStore.Stored stored) {}
+    public record File(
+            String field,
+            String filename,
+            String contentType,
+            ObjectStore.Stored stored,
+            @Nullable String upload) {}
 
     /** Copies the list. */
     public FormRecord {
@@ -68,7 +75,8 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
             member(json, "type", file.contentType).append(',');
             member(json, "crc32", file.stored.crc32()).append(',');
             member(json, "etag", file.stored.etag()).append(',');
-            member(json, "version", file.stored.version()).append('}');
+            member(json, "version", file.stored.version()).append(',');
+            member(json, "upload", file.upload).append('}');
         }
         String text = json.append(']').toString();
         return (text + CHECKSUM + sha256(text.getBytes(StandardCharsets.UTF_8)) + "\"}")
@@ -134,7 +142,6 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
         List<File> files = new ArrayList<>();
         for (JsonNode file : Objects.requireNonNull(members.get("files")).asArray()) {
             Map<String, JsonNode> of = file.asObject();
-            JsonNode version = of.get("version");
             files.add(new File(
                     text(of, "field"),
                     text(of, "filename"),
@@ -142,15 +149,21 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
                     new ObjectStore.Stored(
                             text(of, "key"),
                             text(of, "etag"),
-                            version == null || version.isNull() ? null : version.asString(),
+                            optional(of, "version"),
                             Long.parseLong(
                                     Objects.requireNonNull(of.get("size")).asNumber()),
-                            text(of, "crc32"))));
+                            text(of, "crc32")),
+                    optional(of, "upload")));
         }
         return new FormRecord(id, state.equals("committed"), text(members, "writer"), files);
     }
 
     private static String text(Map<String, JsonNode> members, String name) {
         return Objects.requireNonNull(members.get(name), name).asString();
+    }
+
+    private static @Nullable String optional(Map<String, JsonNode> members, String name) {
+        JsonNode member = members.get(name);
+        return member == null || member.isNull() ? null : member.asString();
     }
 }

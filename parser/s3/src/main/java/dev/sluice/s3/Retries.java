@@ -93,7 +93,13 @@ final class Retries {
                 outcome.completeExceptionally(explained(what, reason));
             } else {
                 events.report(metrics -> metrics.retried(why(cause)));
-                after.apply(Duration.ofMillis(pause)).thenRun(() -> attempt(what, call, outcome, number + 1, conflict));
+                after.apply(Duration.ofMillis(pause)).whenComplete((passed, closed) -> {
+                    if (closed == null) {
+                        attempt(what, call, outcome, number + 1, conflict);
+                    } else {
+                        outcome.completeExceptionally(unwrap(closed));
+                    }
+                });
             }
         });
     }
@@ -105,6 +111,11 @@ final class Retries {
         }
         long longest = (isBusy(failure) ? 5 * pauseMillis : pauseMillis) << Math.min(number - 1, 6);
         return longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
+    }
+
+    /** {@return whether an error of this code may pass} */
+    static boolean mayPass(String code) {
+        return PASSING.contains(code) || BUSY.contains(code);
     }
 
     static boolean mayPass(Throwable failure) {

@@ -15,14 +15,16 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.SdkResponse;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
@@ -34,12 +36,9 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
-import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
-import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
-import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
@@ -55,12 +54,21 @@ public final class S3ObjectStore implements ObjectStore {
     private static final int THREADS = 2;
     private static final int MOST_ABORTS = 4;
 
+    /** The rate of a body, below which the request is repeated. */
+    private static final long LEAST_BYTES_PER_SECOND = 256 << 10;
+
+    /** The time for each piece of an object to be completed. */
+    private static final Duration PER_PIECE = Duration.ofMillis(100);
+
     private final ScheduledThreadPoolExecutor executor;
     private final S3AsyncClient client;
     private final boolean closesClient;
     private final String bucket;
     private final StoreEvents events;
     private final Retries retries;
+    private final ObjectCheck check;
+    private final ObjectDeletion deletion;
+    private final @Nullable Duration attemptTimeout;
     private final @Nullable String encryption;
     private final @Nullable String encryptionKey;
     private final @Nullable Tagging tagging;
@@ -81,6 +89,9 @@ public final class S3ObjectStore implements ObjectStore {
         this.bucket = builder.bucket;
         this.events = new StoreEvents(builder.metrics);
         this.retries = new Retries(builder.attempts, builder.pauseMillis, this::after, events);
+        this.check = new ObjectCheck(client, bucket, retries);
+        this.deletion = new ObjectDeletion(client, bucket, retries);
+        this.attemptTimeout = given != null ? null : builder.attemptTimeout;
         this.encryption = builder.encryption;
         this.encryptionKey = builder.encryptionKey;
         this.tagging = builder.tags.isEmpty()
@@ -98,6 +109,19 @@ public final class S3ObjectStore implements ObjectStore {
     /** {@return a builder of a store that uses an existing bucket} */
     public static Builder builder(String bucket) {
         return new Builder(bucket);
+    }
+
+    /** {@return the changes to a request that takes {@code more} time than others, unless the client of the application decides} */
+    private Consumer<AwsRequestOverrideConfiguration.Builder> within(Duration more) {
+        return request -> {
+            if (attemptTimeout != null) {
+                request.apiCallAttemptTimeout(attemptTimeout.plus(more));
+            }
+        };
+    }
+
+    private Consumer<AwsRequestOverrideConfiguration.Builder> within(Segment body) {
+        return within(Duration.ofSeconds(body.size() / LEAST_BYTES_PER_SECOND));
     }
 
     // ---- uploads
@@ -152,7 +176,8 @@ public final class S3ObjectStore implements ObjectStore {
                                                 .uploadId(id)
                                                 .partNumber(number)
                                                 .contentLength(body.size())
-                                                .checksumCRC32(crc32),
+                                                .checksumCRC32(crc32)
+                                                .overrideConfiguration(within(body)),
                                         new SegmentBody(body)),
                                 answer -> {
                                     AnswerException.requireSame(crc32, answer.checksumCRC32());
@@ -178,7 +203,7 @@ public final class S3ObjectStore implements ObjectStore {
                 .toList();
         boolean whole = sumsWhole;
         String composite = ofPieces(pieces);
-        return stored(
+        return check.stored(
                 target,
                 size,
                 crc32,
@@ -189,10 +214,11 @@ public final class S3ObjectStore implements ObjectStore {
                                         .key(target.key())
                                         .uploadId(id)
                                         .multipartUpload(upload -> upload.parts(parts))
+                                        .overrideConfiguration(within(PER_PIECE.multipliedBy(parts.size())))
                                         .checksumCRC32(whole ? crc32 : null)
                                         .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
                                         .ifNoneMatch(target.isNew() ? "*" : null))
-                                .thenApply(answer -> new Answer(
+                                .thenApply(answer -> new ObjectCheck.Answer(
                                         AnswerException.required("an ETag", answer.eTag()),
                                         answer.versionId(),
                                         answer.checksumCRC32()))));
@@ -208,7 +234,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Stored> put(Target target, Segment body) {
         String crc32 = body.crc32();
-        return stored(
+        return check.stored(
                 target,
                 body.size(),
                 crc32,
@@ -228,83 +254,20 @@ public final class S3ObjectStore implements ObjectStore {
                                                         .ssekmsKeyId(encryptionKey)
                                                         .tagging(tagging)
                                                         .checksumCRC32(crc32)
+                                                        .overrideConfiguration(within(body))
                                                         .ifNoneMatch(target.isNew() ? "*" : null),
                                                 new SegmentBody(body)),
                                         answer -> {
                                             AnswerException.requireSame(crc32, answer.checksumCRC32());
-                                            return new Answer(
+                                            return new ObjectCheck.Answer(
                                                     AnswerException.required("an ETag", answer.eTag()),
                                                     answer.versionId(),
                                                     answer.checksumCRC32());
                                         }))));
     }
 
-    private record Answer(
-            String etag, @Nullable String version, @Nullable String crc32) {}
-
-    /**
-     * {@return the object, if the answer proves that it is stored, or else a look at it does}
-     *
-     * @param composite the checksum that the store computes if it does not support checksums of whole objects
-     */
-    private CompletableFuture<Stored> stored(
-            Target target, long size, String crc32, String composite, CompletableFuture<Answer> request) {
-        CompletableFuture<Stored> proven = request.handle((answer, failure) -> {
-                    if (failure == null && (crc32.equals(answer.crc32) || composite.equals(answer.crc32))) {
-                        return CompletableFuture.completedFuture(
-                                new Stored(target.key(), answer.etag, answer.version, size, crc32));
-                    } else if (failure == null && answer.crc32 != null) {
-                        return CompletableFuture.<Stored>failedFuture(AnswerException.mismatch(crc32, answer.crc32));
-                    } else if (failure != null
-                            && Retries.unwrap(failure) instanceof AnswerException proof
-                            && proof.isMismatch) {
-                        return CompletableFuture.<Stored>failedFuture(failure);
-                    }
-                    return head(target.key())
-                            .thenCompose(found -> isSame(target, found)
-                                    ? CompletableFuture.completedFuture(verified(target, size, crc32, composite, found))
-                                    : CompletableFuture.failedFuture(
-                                            failure == null
-                                                    ? new IOException("the object is missing: " + target.key())
-                                                    : failure));
-                })
-                .thenCompose(Function.identity());
-        proven.whenComplete((stored, failure) -> request.cancel(true));
-        return proven;
-    }
-
-    /** {@return whether the object was stored by the same form} */
-    private static boolean isSame(Target target, @Nullable HeadObjectResponse found) {
-        return found != null
-                && Objects.equals(
-                        target.metadata().get("form"), found.metadata().get("form"));
-    }
-
-    private static Stored verified(Target target, long size, String crc32, String composite, HeadObjectResponse found) {
-        AnswerException.requireSame(size, found.contentLength());
-        String sum = found.checksumCRC32();
-        AnswerException.requireSame(composite.equals(sum) ? composite : crc32, sum);
-        return new Stored(target.key(), found.eTag(), found.versionId(), size, crc32);
-    }
-
-    private CompletableFuture<@Nullable HeadObjectResponse> head(String key) {
-        return retries.trying(
-                "HeadObject",
-                () -> unlessGone(client.headObject(
-                                request -> request.bucket(bucket).key(key).checksumMode(ChecksumMode.ENABLED))
-                        .thenApply(answer -> {
-                            AnswerException.required("an ETag", answer.eTag());
-                            AnswerException.required(
-                                    "a length",
-                                    answer.sdkHttpResponse()
-                                            .firstMatchingHeader("Content-Length")
-                                            .orElse(null));
-                            return answer;
-                        })));
-    }
-
     /** {@return the answer, or null if it is 404} */
-    private static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
+    static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
         return made.handle((answer, failure) -> {
             if (failure != null && !Retries.isStatus(failure, 404)) {
                 throw new CompletionException(Retries.unwrap(failure));
@@ -330,8 +293,15 @@ public final class S3ObjectStore implements ObjectStore {
                                 "ListParts",
                                 () -> unlessGone(client.listParts(request ->
                                         request.bucket(bucket).key(upload.key()).uploadId(upload.id())))))
-                .thenCompose(there ->
-                        there == null || left == 1 ? CompletableFuture.completedFuture(null) : abort(upload, left - 1));
+                .thenCompose(there -> {
+                    if (there == null) {
+                        return CompletableFuture.completedFuture(null);
+                    }
+                    return left > 1
+                            ? abort(upload, left - 1)
+                            : CompletableFuture.failedFuture(
+                                    new IOException("the upload is still there after it was aborted: " + upload));
+                });
     }
 
     @Override
@@ -422,65 +392,17 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public CompletableFuture<Void> delete(List<String> keys) {
-        return deleteAll(keys.stream()
-                        .map(key -> ObjectIdentifier.builder().key(key).build())
-                        .toList())
-                .thenCompose(marked -> inTurn(marked, this::deleteVersions));
-    }
-
-    /** {@return the keys whose deletion has only added a mark, because the bucket keeps versions} */
-    private CompletableFuture<List<String>> deleteAll(List<ObjectIdentifier> objects) {
-        return retries.trying(
-                "DeleteObjects",
-                () -> client.deleteObjects(request -> request.bucket(bucket).delete(these -> these.objects(objects)))
-                        .thenApply(answer -> {
-                            if (answer.deleted().size() != objects.size()) {
-                                throw new CompletionException(
-                                        new IOException("objects could not be deleted: " + answer.errors()));
-                            }
-                            return answer.deleted().stream()
-                                    .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
-                                    .map(deleted -> deleted.key())
-                                    .toList();
-                        }));
-    }
-
-    private CompletableFuture<Void> deleteVersions(String key) {
-        return retries.trying(
-                        "ListObjectVersions",
-                        () -> client.listObjectVersions(
-                                request -> request.bucket(bucket).prefix(key)))
-                .thenCompose(found -> {
-                    List<ObjectIdentifier> versions = Stream.concat(
-                                    found.versions().stream()
-                                            .filter(version -> version.key().equals(key))
-                                            .map(version -> version.versionId()),
-                                    found.deleteMarkers().stream()
-                                            .filter(mark -> mark.key().equals(key))
-                                            .map(mark -> mark.versionId()))
-                            .map(version -> ObjectIdentifier.builder()
-                                    .key(key)
-                                    .versionId(version)
-                                    .build())
-                            .toList();
-                    return versions.isEmpty()
-                            ? CompletableFuture.completedFuture(null)
-                            : deleteAll(versions).thenAccept(done -> {});
-                });
-    }
-
-    private static <T> CompletableFuture<Void> inTurn(List<T> items, Function<T, CompletableFuture<Void>> step) {
-        CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-        for (T item : items) {
-            done = done.thenCompose(before -> step.apply(item));
-        }
-        return done;
+        return deletion.delete(keys);
     }
 
     @Override
     public CompletableFuture<Void> after(Duration delay) {
         CompletableFuture<Void> passed = new CompletableFuture<>();
-        executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
+        try {
+            executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            passed.completeExceptionally(new IOException("the object store was closed", e));
+        }
         return passed;
     }
 
@@ -512,7 +434,7 @@ public final class S3ObjectStore implements ObjectStore {
         private boolean pathStyle;
         private int attempts = 6;
         private long pauseMillis = 100;
-        private Duration attemptTimeout = Duration.ofSeconds(60);
+        private Duration attemptTimeout = Duration.ofSeconds(15);
         private @Nullable String encryption;
         private @Nullable String encryptionKey;
         private Map<String, String> tags = Map.of();
@@ -573,7 +495,10 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        /** Sets the time for one attempt, 1 millisecond or more; 60 seconds by default. */
+        /**
+         * Sets the time for one attempt, 1 millisecond or more; 15 seconds by default. A body has one second more for each 256 KiB, and the
+         * completion of an upload 0.1 seconds more for each piece.
+         */
         public Builder attemptTimeout(Duration value) {
             atLeastOne((int) Math.min(value.toMillis(), Integer.MAX_VALUE), "attemptTimeout in milliseconds");
             this.attemptTimeout = value;

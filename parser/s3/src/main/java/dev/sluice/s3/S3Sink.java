@@ -10,14 +10,14 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sink of one file: fills segments and passes them to its {@link S3Form}, which sends them.
+ * The sink of one file: fills segments and passes them to the {@link FormUpload}, which sends them.
  *
  * <p>Its fields belong to the caller while the sink is ready, and to the events of the form while the sink waits for memory, and after
  * it was closed.
  */
 final class S3Sink implements PartSink {
     final FileUpload file;
-    private final S3Form form;
+    private final FormUpload form;
     private final CRC32 crc = new CRC32();
     private long size;
     private int sent;
@@ -27,7 +27,7 @@ final class S3Sink implements PartSink {
     private boolean complete;
     private volatile boolean closed;
 
-    S3Sink(S3Form form, FileUpload file) {
+    S3Sink(FormUpload form, FileUpload file) {
         this.form = form;
         this.file = file;
     }
@@ -97,10 +97,10 @@ final class S3Sink implements PartSink {
                 if (sent == form.sinks.mostPieces) {
                     throw part().because(Reason.PART_TOO_LARGE).ownLimit(size).build();
                 }
-                open = form.newSegment();
+                open = form.segments.newSegment();
                 filling = open;
             }
-            if (open.isFull() && !form.makeRoom(open, data.readableBytes(), sent + 1)) {
+            if (open.isFull() && !form.segments.makeRoom(open, data.readableBytes(), sent + 1)) {
                 return false;
             }
             long before = open.size();
@@ -117,7 +117,7 @@ final class S3Sink implements PartSink {
             int number = ++sent;
             filling = null;
             open.seal();
-            form.sent();
+            form.segments.sent();
             form.post(() -> form.send(file, number, open));
         }
     }
@@ -132,7 +132,7 @@ final class S3Sink implements PartSink {
             form.sinks.memory.returnSegment(capacity);
             return;
         }
-        form.useLease(open, capacity);
+        form.segments.useLease(open, capacity);
         try {
             if (take(rest)) {
                 held = null;
@@ -141,8 +141,9 @@ final class S3Sink implements PartSink {
             } else {
                 form.await(this); // the buffer is larger than a segment
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             form.fail(e);
+            settle(e);
         }
     }
 

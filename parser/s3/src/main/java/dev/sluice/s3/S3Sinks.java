@@ -2,6 +2,7 @@ package dev.sluice.s3;
 
 import dev.sluice.form.MemoryBudget;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -36,6 +37,8 @@ public class S3Sinks {
     final int mostPieces;
     final Duration maxAge;
     final Duration maxWait;
+    private final Duration tombstoneAge;
+    private final InstantSource clock;
     final boolean onlyNew;
     final boolean clientContentType;
     final int sniffedBytes;
@@ -45,7 +48,9 @@ public class S3Sinks {
     S3Sinks(Builder builder) {
         this.store = builder.store;
         this.events = new StoreEvents(store.metrics());
-        this.protocol = new CommitProtocol(store, builder.prefix, builder.maxAge, builder.tombstoneAge);
+        this.protocol = new CommitProtocol(store, builder.prefix);
+        this.tombstoneAge = builder.tombstoneAge;
+        this.clock = builder.clock;
         this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, events);
         this.segmentBytes = builder.segmentBytes;
         this.segmentsInFlight = builder.segmentsInFlight;
@@ -85,7 +90,7 @@ public class S3Sinks {
         }
         CompletableFuture<Void> made = new CompletableFuture<>();
         if (probed.compareAndSet(known, made)) {
-            protocol.probe().whenComplete((fine, failure) -> {
+            new StoreProbe(protocol).run().whenComplete((fine, failure) -> {
                 if (failure == null) {
                     made.complete(null);
                 } else {
@@ -130,7 +135,7 @@ public class S3Sinks {
      * @return what was done. A form that cannot be swept does not stop the sweep, which then fails at its end
      */
     public CompletableFuture<Swept> sweep() {
-        return protocol.sweep().whenComplete((swept, failure) -> {
+        return new Sweep(protocol, maxAge, tombstoneAge, clock).run().whenComplete((swept, failure) -> {
             if (swept != null) {
                 events.report(metrics -> metrics.swept(swept.uploads(), swept.objects()));
             }
@@ -175,6 +180,7 @@ public class S3Sinks {
         private Duration maxWait = Duration.ofSeconds(30);
         private Duration maxAge = Duration.ofDays(1);
         private Duration tombstoneAge = CommitProtocol.TOMBSTONE_AGE;
+        private InstantSource clock = InstantSource.system();
         private boolean onlyNew;
         private boolean clientContentType;
         private int sniffedBytes;
@@ -253,6 +259,12 @@ public class S3Sinks {
         /** Sets how long tombstones stay, for tests. */
         Builder tombstoneAge(Duration value) {
             this.tombstoneAge = value;
+            return this;
+        }
+
+        /** Sets the clock of this process, for tests. */
+        Builder clock(InstantSource value) {
+            this.clock = value;
             return this;
         }
 

@@ -5,6 +5,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.MemoryBudget;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
@@ -216,11 +217,15 @@ final class SegmentMemory {
         }
     }
 
-    /** Serves those that wait from time to time, as long as there are any. */
+    /** Serves those that wait from time to time, as long as there are any. They fail if the store is closed. */
     private void poll() {
         if (!polling) {
             polling = true;
-            store.after(POLL).thenRun(() -> {
+            store.after(POLL).whenComplete((passed, closed) -> {
+                if (closed != null) {
+                    failAll(Retries.unwrap(closed));
+                    return;
+                }
                 serve();
                 lock.lock();
                 try {
@@ -233,5 +238,20 @@ final class SegmentMemory {
                 }
             });
         }
+    }
+
+    private void failAll(Throwable reason) {
+        List<Waiting> all = new ArrayList<>();
+        lock.lock();
+        try {
+            polling = false;
+            for (ArrayDeque<Waiting> queue : List.of(continuing, beginning, arriving)) {
+                all.addAll(queue);
+                queue.clear();
+            }
+        } finally {
+            lock.unlock();
+        }
+        all.forEach(each -> each.granted.completeExceptionally(reason)); // without the lock
     }
 }

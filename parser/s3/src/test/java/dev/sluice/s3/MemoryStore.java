@@ -177,7 +177,7 @@ final class MemoryStore implements ObjectStore {
                     ? found == null || bucket.ignoresIfNoneMatch
                     : bucket.ignoresIfMatch || found != null && found.etag().equals(etag);
             if (!holds) {
-                throw new IllegalStateException("412");
+                throw new IllegalStateException(new FileAlreadyExistsException(key));
             }
             bucket.put(key, bytes);
             return null;

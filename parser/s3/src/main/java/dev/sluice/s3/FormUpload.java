@@ -1,0 +1,466 @@
+package dev.sluice.s3;
+
+import dev.sluice.form.Readiness;
+import dev.sluice.form.StoreMetrics;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The upload of one form: a state machine whose events run one after the other, on the executor of the store. {@link
+ * CommitProtocol} describes the objects that it writes.
+ *
+ * <table>
+ * <caption>Transitions</caption>
+ * <tr><th>state</th><th>event</th><th>action</th><th>next state</th></tr>
+ * <tr><td>{@code OPEN}</td><td>a segment is full</td><td>write the intent, create the upload, send the piece</td><td>{@code OPEN}</td></tr>
+ * <tr><td>{@code OPEN}</td><td>a file has arrived</td><td>complete its upload, or store it with one request; keep it if it is small</td>
+ * <td>{@code OPEN}</td></tr>
+ * <tr><td>{@code OPEN}</td><td>the commit is requested</td><td>store the small files</td><td>{@code COMMITTING}</td></tr>
+ * <tr><td>{@code OPEN}, {@code COMMITTING}</td><td>a request fails, the commit is cancelled, or the form ends</td><td>cancel all
+ * requests, fail the sinks and the commit</td><td>{@code FAILED}</td></tr>
+ * <tr><td>{@code COMMITTING}</td><td>all files are stored</td><td>write the record</td><td>{@code WRITING}</td></tr>
+ * <tr><td>{@code WRITING}</td><td>the record stands</td><td>report success</td><td>{@code COMMITTED}</td></tr>
+ * <tr><td>{@code WRITING}</td><td>a tombstone stands, or neither is known to stand</td><td>fail the commit</td><td>{@code FAILED}</td></tr>
+ * <tr><td>{@code WRITING}</td><td>anything else</td><td>none: the record decides</td><td>{@code WRITING}</td></tr>
+ * <tr><td>{@code COMMITTED}</td><td>the form ends</td><td>delete the intents, unless a sweep has something to delete</td><td>{@code ENDED}</td></tr>
+ * <tr><td>{@code FAILED}</td><td>the form has ended, and all requests have</td><td>abort the uploads; if there are intents, write a
+ * tombstone and delete the files</td><td>{@code ENDED}</td></tr>
+ * </table>
+ */
+final class FormUpload {
+    private enum State {
+        OPEN,
+        COMMITTING,
+        WRITING,
+        COMMITTED,
+        FAILED,
+        ENDED
+    }
+
+    /** A segment to be sent: a piece of a file, or all of it if the number is 0. */
+    private record Job(FileUpload file, int number, Segment body) {}
+
+    /** How often an intent is written again in the time after which a sweep ends the form. */
+    private static final int RENEWALS = 4;
+
+    final S3Sinks sinks;
+    final FormSegments segments;
+    private final String id;
+    private final EventQueue events;
+    private final List<FileUpload> files = new CopyOnWriteArrayList<>();
+    private final Instant since = Instant.now();
+    private final long sinceNanos = System.nanoTime();
+
+    private volatile boolean admitted;
+    private volatile @Nullable Throwable failure;
+    private volatile long intentNanos;
+    private volatile List<S3Form.StoredPart> objects = List.of();
+
+    // The state, which only events use.
+    private State state = State.OPEN;
+    private boolean hasMemory;
+    private boolean hasEnded;
+    private final Queue<Job> jobs = new ArrayDeque<>();
+    private final Set<CompletableFuture<?>> requests = new HashSet<>();
+    private @Nullable CompletableFuture<String> firstIntent;
+    private int intentNumber;
+    private int underWay;
+    private int flying;
+    private final Queue<S3Sink> waiting = new ArrayDeque<>();
+    private boolean isAsking;
+    private @Nullable Readiness committing;
+
+    FormUpload(S3Sinks sinks, String id) {
+        this.sinks = sinks;
+        this.segments = new FormSegments(sinks);
+        this.id = id;
+        this.events = new EventQueue(sinks.store.executor(), this::advance, this::fail);
+    }
+
+    // ---- called by the form
+
+    Readiness admit() {
+        admitted = true;
+        sinks.begun();
+        Readiness ready = Readiness.pending();
+        CompletableFuture<Long> granted = sinks.memory.admit();
+        post(() -> cancellable(granted, (bytes, cause) -> {
+            hasMemory = cause == null;
+            if (cause == null) {
+                ready.ready();
+            } else {
+                ready.fail(Retries.unwrap(cause));
+            }
+        }));
+        return ready;
+    }
+
+    int fileCount() {
+        return files.size();
+    }
+
+    S3Sink add(FileUpload file) {
+        files.add(file);
+        return new S3Sink(this, file);
+    }
+
+    List<S3Form.StoredPart> objects() {
+        return objects;
+    }
+
+    Readiness commit() throws IOException {
+        checkFailure();
+        Readiness ready = Readiness.pending();
+        post(() -> {
+            committing = ready;
+            if (state == State.FAILED) {
+                ready.fail(Objects.requireNonNull(failure));
+            } else if (published().findAny().isEmpty()) {
+                ready.ready();
+            } else {
+                state = State.COMMITTING;
+            }
+        });
+        return ready;
+    }
+
+    void cancelCommit(Throwable reason) {
+        post(() -> fail(reason));
+    }
+
+    void ended() {
+        post(() -> {
+            hasEnded = true;
+            fail(new IOException("the form has ended"));
+        });
+    }
+
+    // ---- called by the sinks
+
+    void checkFailure() throws IOException {
+        if (!admitted) {
+            throw new IllegalStateException(
+                    "the form is not admitted: use options(...), or set admission(...) as well");
+        }
+        Throwable cause = failure;
+        if (cause instanceof IOException io) {
+            throw io;
+        } else if (cause != null) {
+            throw new IOException(cause.getMessage(), cause);
+        }
+    }
+
+    /** Writes an intent again if it becomes old, so that no sweep ends the form while it receives data. */
+    void keepYoung() {
+        long last = intentNanos;
+        if (last != 0 && System.nanoTime() - last > sinks.maxAge.toNanos() / RENEWALS) {
+            intentNanos = System.nanoTime();
+            post(() -> {
+                if (isActive()) {
+                    request(sinks.protocol.intend(id, intentNumber), (done, cause) -> {});
+                }
+            });
+        }
+    }
+
+    void post(Runnable event) {
+        events.post(event);
+    }
+
+    // ---- events
+
+    private boolean isActive() {
+        return state == State.OPEN || state == State.COMMITTING;
+    }
+
+    /** Handles the answer to a request as an event. If the request fails, the form does. */
+    private <T> void request(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> answered) {
+        underWay++;
+        request.whenComplete((answer, cause) -> post(() -> {
+            underWay--;
+            answered.accept(answer, cause);
+            if (cause != null) {
+                fail(cause);
+            }
+        }));
+    }
+
+    /** Like {@link #request}, for a request that is cancelled if the form fails. */
+    private <T> void cancellable(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> answered) {
+        requests.add(request);
+        request(request, (answer, cause) -> {
+            requests.remove(request);
+            answered.accept(answer, cause);
+        });
+    }
+
+    /** Fails the form, unless its record may have been written. */
+    void fail(Throwable cause) {
+        if (isActive()) {
+            becomeFailed(cause);
+        }
+    }
+
+    private void becomeFailed(Throwable cause) {
+        Throwable reason = Retries.unwrap(cause);
+        failure = reason;
+        state = State.FAILED;
+        List.copyOf(requests).forEach(request -> request.cancel(true));
+        jobs.forEach(job -> segments.landed(job.body));
+        jobs.clear();
+        files.forEach(FileUpload::releaseContent);
+        waiting.forEach(sink -> sink.settle(reason));
+        waiting.clear();
+        if (committing != null) {
+            committing.fail(reason);
+        }
+    }
+
+    /** All of a file has arrived. */
+    void arrived(FileUpload file, @Nullable Segment last, int sent, long size, String crc32) {
+        file.size = size;
+        file.crc32 = crc32;
+        boolean isSmall = last == null || !last.isLeased();
+        if (sent > 0 || file.isChosen && !isSmall) { // under a chosen key nothing may appear yet
+            file.pieceCount = last == null ? sent : sent + 1;
+            if (last != null) {
+                segments.sent();
+                send(file, sent + 1, last);
+            }
+            return;
+        }
+        file.pieceCount = 0;
+        file.content = last == null ? segments.newSegment() : last;
+        if (!isSmall) {
+            sendContent(file);
+        } else if (!isActive()) {
+            file.releaseContent();
+        }
+    }
+
+    private void sendContent(FileUpload file) {
+        Segment content = Objects.requireNonNull(file.content);
+        file.content = null;
+        segments.sent();
+        send(file, 0, content);
+    }
+
+    void send(FileUpload file, int number, Segment body) {
+        if (isActive()) {
+            jobs.add(new Job(file, number, body));
+        } else {
+            segments.landed(body);
+        }
+    }
+
+    void await(S3Sink sink) {
+        Throwable cause = failure;
+        if (cause == null) {
+            waiting.add(sink);
+        } else {
+            sink.settle(cause);
+        }
+    }
+
+    /** Does what can be done after an event. */
+    private void advance() {
+        if (isActive()) {
+            files.forEach(this::store);
+            while (flying < sinks.segmentsInFlight && !jobs.isEmpty()) {
+                fly(jobs.remove());
+            }
+            serveWaiting();
+            if (state == State.COMMITTING && published().allMatch(file -> file.stored != null)) {
+                writeRecord();
+            }
+        }
+        if (hasEnded && (state == State.COMMITTED || state == State.FAILED) && underWay == 0) {
+            end();
+        }
+    }
+
+    /** Makes an object of a file, if it is time. */
+    private void store(FileUpload file) {
+        boolean isTime = !file.isChosen || state == State.COMMITTING && file.isPublished && isNext(file);
+        if (isTime && file.isUploaded() && !file.isStoring) {
+            file.isStoring = true;
+            cancellable(
+                    sinks.store.complete(
+                            file.target,
+                            Objects.requireNonNull(file.uploadId()),
+                            List.copyOf(file.pieces.values()),
+                            file.size,
+                            file.crc32),
+                    (stored, cause) -> file.stored = stored);
+        } else if (isTime && state == State.COMMITTING && file.isPublished && file.content != null) {
+            sendContent(file);
+        }
+    }
+
+    /** {@return whether all files are stored that come before a file with a chosen key: all others, and the chosen ones in front of it} */
+    private boolean isNext(FileUpload file) {
+        return published().takeWhile(other -> other != file).allMatch(other -> other.stored != null)
+                && published().allMatch(other -> other.isChosen || other.stored != null);
+    }
+
+    private Stream<FileUpload> published() {
+        return files.stream().filter(file -> file.isPublished);
+    }
+
+    private void fly(Job job) {
+        FileUpload file = job.file;
+        if (job.number == 0) {
+            CompletableFuture<?> before = file.isChosen ? sinks.probed() : anyIntent(file);
+            file.isStoring = true;
+            fly(job, before, ready -> sinks.store.put(file.target, job.body), stored -> file.stored = stored);
+        } else {
+            fly(
+                    job,
+                    upload(file),
+                    upload -> sinks.store.upload(file.target, upload.id(), job.number, job.body),
+                    piece -> file.pieces.put(piece.number(), piece));
+        }
+    }
+
+    private <T, R> void fly(
+            Job job, CompletableFuture<T> before, Function<T, CompletableFuture<R>> send, Consumer<R> then) {
+        flying++;
+        request(before, (ready, problem) -> {
+            if (problem != null || !isActive()) {
+                flying--;
+                segments.landed(job.body);
+                return;
+            }
+            cancellable(send.apply(ready), (answer, cause) -> {
+                flying--;
+                segments.landed(job.body);
+                if (answer != null) {
+                    then.accept(answer);
+                }
+            });
+        });
+    }
+
+    private CompletableFuture<String> anyIntent(FileUpload file) {
+        return firstIntent == null ? intent(file) : firstIntent;
+    }
+
+    private CompletableFuture<String> intent(FileUpload file) {
+        CompletableFuture<String> written = sinks.probed().thenCompose(fine -> sinks.protocol.intend(id, file.number));
+        if (firstIntent == null) {
+            firstIntent = written;
+            intentNumber = file.number;
+        }
+        intentNanos = System.nanoTime();
+        request(written, (key, cause) -> {
+            if (key != null) {
+                file.intent = key;
+            }
+        });
+        return written;
+    }
+
+    private CompletableFuture<ObjectStore.Created> upload(FileUpload file) {
+        CompletableFuture<ObjectStore.Created> known = file.upload;
+        if (known == null) {
+            CompletableFuture<?> ready = file.isChosen ? sinks.probed() : intent(file);
+            known = ready.thenCompose(fine -> sinks.store.create(file.target));
+            file.upload = known;
+        }
+        return known;
+    }
+
+    /** Gives memory to the sinks that wait, or asks for it. */
+    private void serveWaiting() {
+        while (!waiting.isEmpty() && !isAsking && !segments.isBusy()) {
+            int piece = waiting.element().next();
+            long capacity = segments.tryLease(piece);
+            if (capacity > 0) {
+                waiting.remove().resume(capacity);
+            } else if (segments.areAllSent()) { // else a segment returns first
+                isAsking = true;
+                cancellable(sinks.memory.lease(sinks.segmentBytes(piece), firstIntent != null), (granted, cause) -> {
+                    isAsking = false;
+                    if (granted != null && !waiting.isEmpty()) {
+                        waiting.remove().resume(granted);
+                    } else if (granted != null) {
+                        sinks.memory.returnSegment(granted);
+                    }
+                });
+            } else {
+                return;
+            }
+        }
+    }
+
+    private boolean isYoung() {
+        return Duration.between(since, Instant.now()).compareTo(CommitProtocol.MOST_TIME) < 0
+                && System.nanoTime() - sinceNanos < CommitProtocol.MOST_TIME.toNanos();
+    }
+
+    private void writeRecord() {
+        List<S3Form.StoredPart> stored = published()
+                .map(file -> new S3Form.StoredPart(file.part, Objects.requireNonNull(file.stored)))
+                .toList();
+        FormRecord record = new FormRecord(
+                id,
+                true,
+                CommitProtocol.random(),
+                published().map(FileUpload::recorded).toList());
+        state = State.WRITING;
+        request(sinks.protocol.commit(record, this::isYoung), (done, cause) -> {
+            if (cause == null) {
+                state = State.COMMITTED;
+                objects = stored;
+                Objects.requireNonNull(committing).ready();
+            } else {
+                becomeFailed(cause);
+            }
+        });
+    }
+
+    /** Cleans up: intents after a commit, or everything else. */
+    private void end() {
+        files.forEach(FileUpload::releaseContent);
+        CompletableFuture<?> done = CompletableFuture.completedFuture(null);
+        for (FileUpload file : files) {
+            String upload = file.uploadId();
+            if (upload != null && file.stored == null) {
+                sinks.events.report(StoreMetrics::aborted);
+                if (!(file.isChosen && file.isStoring)) { // its object may be complete: it stays
+                    done = done.thenCompose(
+                                    before -> sinks.store.abort(new ObjectStore.Upload(file.target.key(), upload)))
+                            .handle((aborted, cause) -> null); // a sweep tries again
+                }
+            }
+        }
+        List<String> intents = files.stream()
+                .filter(file -> !file.mayHaveOthers())
+                .flatMap(file -> Stream.ofNullable(file.intent))
+                .toList();
+        if (state == State.FAILED && files.stream().anyMatch(file -> file.intent != null)) {
+            done = done.thenCompose(before -> sinks.protocol.end(id));
+        } else if (state == State.COMMITTED && files.stream().noneMatch(FileUpload::isUnlisted)) {
+            done = done.thenCompose(before -> sinks.protocol.forget(intents));
+        }
+        state = State.ENDED;
+        if (hasMemory) {
+            sinks.memory.end();
+        }
+        done.whenComplete((ended, cause) -> sinks.ended());
+    }
+}

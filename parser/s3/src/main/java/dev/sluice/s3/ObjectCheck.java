@@ -1,0 +1,112 @@
+package dev.sluice.s3;
+
+import dev.sluice.s3.ObjectStore.Stored;
+import dev.sluice.s3.ObjectStore.Target;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.ChecksumMode;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+
+/**
+ * The check that an object was stored as it was sent. The answer proves it with a matching checksum. Without one, a second request asks
+ * for the checksum, and if the store has none, a third one reads the object.
+ */
+final class ObjectCheck {
+    /** What the answer to a request says of the stored object. */
+    record Answer(
+            String etag, @Nullable String version, @Nullable String crc32) {}
+
+    private final S3AsyncClient client;
+    private final String bucket;
+    private final Retries retries;
+
+    ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
+        this.client = client;
+        this.bucket = bucket;
+        this.retries = retries;
+    }
+
+    /**
+     * {@return the object, if it is proved to be stored}
+     *
+     * @param composite the checksum that the store computes if it does not support checksums of whole objects
+     * @param request cancelled with the result
+     */
+    CompletableFuture<Stored> stored(
+            Target target, long size, String crc32, String composite, CompletableFuture<Answer> request) {
+        CompletableFuture<Stored> proven = request.handle((answer, failure) -> {
+                    if (failure == null && (crc32.equals(answer.crc32) || composite.equals(answer.crc32))) {
+                        return CompletableFuture.completedFuture(
+                                new Stored(target.key(), answer.etag, answer.version, size, crc32));
+                    } else if (failure == null && answer.crc32 != null) {
+                        return CompletableFuture.<Stored>failedFuture(AnswerException.mismatch(crc32, answer.crc32));
+                    } else if (failure != null
+                            && Retries.unwrap(failure) instanceof AnswerException proof
+                            && proof.isMismatch) {
+                        return CompletableFuture.<Stored>failedFuture(failure);
+                    }
+                    return lookAt(target, size, crc32, composite, failure);
+                })
+                .thenCompose(Function.identity());
+        proven.whenComplete((stored, failure) -> request.cancel(true));
+        return proven;
+    }
+
+    private CompletableFuture<Stored> lookAt(
+            Target target, long size, String crc32, String composite, @Nullable Throwable failure) {
+        return head(target.key()).thenCompose(found -> {
+            if (found == null || !isSame(target, found)) {
+                return CompletableFuture.failedFuture(
+                        failure == null ? new IOException("the object is missing: " + target.key()) : failure);
+            }
+            AnswerException.requireSame(size, found.contentLength());
+            String sum = found.checksumCRC32();
+            CompletableFuture<String> known = sum == null
+                    ? checksum(target.key(), found.eTag())
+                    : CompletableFuture.completedFuture(composite.equals(sum) ? crc32 : sum);
+            return known.thenApply(stored -> {
+                AnswerException.requireSame(crc32, stored);
+                return new Stored(target.key(), found.eTag(), found.versionId(), size, crc32);
+            });
+        });
+    }
+
+    /** {@return whether the object was stored by the same form} */
+    private static boolean isSame(Target target, HeadObjectResponse found) {
+        return Objects.equals(target.metadata().get("form"), found.metadata().get("form"));
+    }
+
+    private CompletableFuture<@Nullable HeadObjectResponse> head(String key) {
+        return retries.trying(
+                "HeadObject",
+                () -> S3ObjectStore.unlessGone(client.headObject(
+                                request -> request.bucket(bucket).key(key).checksumMode(ChecksumMode.ENABLED))
+                        .thenApply(answer -> {
+                            AnswerException.required("an ETag", answer.eTag());
+                            AnswerException.required(
+                                    "a length",
+                                    answer.sdkHttpResponse()
+                                            .firstMatchingHeader("Content-Length")
+                                            .orElse(null));
+                            return answer;
+                        })));
+    }
+
+    /** Reads an object. {@return the checksum of its bytes} */
+    private CompletableFuture<String> checksum(String key, String etag) {
+        return retries.trying("GetObject", () -> {
+            CRC32 crc = new CRC32();
+            return client.getObject(
+                            request -> request.bucket(bucket).key(key).ifMatch(etag),
+                            AsyncResponseTransformer.toPublisher())
+                    .thenCompose(content -> content.subscribe(crc::update))
+                    .thenApply(read -> Segment.base64(crc));
+        });
+    }
+}

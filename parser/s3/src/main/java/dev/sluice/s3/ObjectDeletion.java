@@ -1,0 +1,113 @@
+package dev.sluice.s3;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
+import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
+
+/**
+ * The deletion of objects with all their versions. In a bucket with versions, a marker hides all versions of a key; they are deleted
+ * while it does, and the markers last. So a deletion that fails half-way shows no older version.
+ */
+final class ObjectDeletion {
+    /** The number of objects that one request can delete. */
+    private static final int BATCH = 1000;
+
+    private final S3AsyncClient client;
+    private final String bucket;
+    private final Retries retries;
+
+    ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
+        this.client = client;
+        this.bucket = bucket;
+        this.retries = retries;
+    }
+
+    /** Deletes up to 1,000 objects. {@return complete if all were deleted or absent} */
+    CompletableFuture<Void> delete(List<String> keys) {
+        List<ObjectIdentifier> objects =
+                keys.stream().map(key -> identifier(key, null)).toList();
+        return request(objects).thenCompose(answer -> {
+            List<String> marked = answer.deleted().stream()
+                    .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
+                    .map(deleted -> deleted.key())
+                    .toList();
+            return inTurn(marked, key -> deleteVersions(key, null, null, new ArrayList<>()));
+        });
+    }
+
+    private static ObjectIdentifier identifier(String key, @Nullable String version) {
+        return ObjectIdentifier.builder().key(key).versionId(version).build();
+    }
+
+    private CompletableFuture<DeleteObjectsResponse> request(List<ObjectIdentifier> objects) {
+        return retries.trying(
+                "DeleteObjects",
+                () -> client.deleteObjects(request -> request.bucket(bucket).delete(these -> these.objects(objects)))
+                        .thenApply(answer -> {
+                            if (answer.deleted().size() < objects.size()) {
+                                String message = "objects could not be deleted: " + answer.errors();
+                                boolean mayPass =
+                                        answer.errors().stream().allMatch(error -> Retries.mayPass(error.code()));
+                                throw new CompletionException(
+                                        mayPass ? AnswerException.incomplete(message) : new IOException(message));
+                            }
+                            return answer;
+                        }));
+    }
+
+    private CompletableFuture<Void> deleteAll(List<ObjectIdentifier> objects) {
+        List<List<ObjectIdentifier>> batches = new ArrayList<>();
+        for (int at = 0; at < objects.size(); at += BATCH) {
+            batches.add(objects.subList(at, Math.min(at + BATCH, objects.size())));
+        }
+        return inTurn(batches, batch -> request(batch).thenAccept(answer -> {}));
+    }
+
+    /**
+     * Deletes the versions of a key from one page of a listing on, then its markers.
+     *
+     * @param nextKey the start of the page, or null for the first one
+     * @param markers collects the markers
+     */
+    private CompletableFuture<Void> deleteVersions(
+            String key, @Nullable String nextKey, @Nullable String nextVersion, List<ObjectIdentifier> markers) {
+        return retries.trying(
+                        "ListObjectVersions",
+                        () -> client.listObjectVersions(request -> request.bucket(bucket)
+                                        .prefix(key)
+                                        .keyMarker(nextKey)
+                                        .versionIdMarker(nextVersion))
+                                .thenApply(page -> {
+                                    AnswerException.required("the end of the list", page.isTruncated());
+                                    return page;
+                                }))
+                .thenCompose(page -> {
+                    List<ObjectIdentifier> versions = page.versions().stream()
+                            .filter(version -> version.key().equals(key))
+                            .map(version -> identifier(key, version.versionId()))
+                            .toList();
+                    page.deleteMarkers().stream()
+                            .filter(marker -> marker.key().equals(key))
+                            .forEach(marker -> markers.add(identifier(key, marker.versionId())));
+                    return deleteAll(versions)
+                            .thenCompose(deleted -> page.isTruncated() && key.equals(page.nextKeyMarker())
+                                    ? deleteVersions(key, page.nextKeyMarker(), page.nextVersionIdMarker(), markers)
+                                    : deleteAll(markers));
+                });
+    }
+
+    private static <T> CompletableFuture<Void> inTurn(List<T> items, Function<T, CompletableFuture<Void>> step) {
+        CompletableFuture<Void> done = CommitProtocol.DONE;
+        for (T item : items) {
+            done = done.thenCompose(before -> step.apply(item));
+        }
+        return done;
+    }
+}

@@ -1,0 +1,465 @@
+package dev.sluice.s3;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.MultipartReader;
+import dev.sluice.PartHead;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.PartDecider;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
+import dev.sluice.s3.Uploads.File;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of forms whose commit is disturbed, and of what they leave, in a store in memory. */
+class CommitTest {
+    private static final int MIB = 1 << 20;
+
+    /** Bounds a hang. */
+    private static final int MINUTES = 2;
+
+    private static final Predicate<String> NONE = name -> false;
+    private static final Predicate<String> RECORD = name -> name.matches("write .*/form.json");
+
+    /** Answers on the calling thread, except requests that the test delays, loses, or leaves unproven. */
+    private static final class Disturbed implements MemoryStore.Network {
+        private final CompletableFuture<Void> released = new CompletableFuture<>();
+        private volatile Predicate<String> late = NONE;
+        private volatile Predicate<String> lost = NONE;
+        private volatile Predicate<String> unproven = NONE;
+        private volatile boolean isClosed;
+
+        @Override
+        public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
+            if (lost.test(name)) {
+                return CompletableFuture.failedFuture(new IOException(name + " was lost"));
+            }
+            CompletableFuture<T> made = MemoryStore.Network.super.send(name, work);
+            if (unproven.test(name)) {
+                return CompletableFuture.failedFuture(AnswerException.incomplete("no checksum"));
+            }
+            return late.test(name) ? released.thenCompose(passed -> made) : made;
+        }
+
+        @Override
+        public CompletableFuture<Void> after(Duration delay) {
+            return isClosed
+                    ? CompletableFuture.failedFuture(new IOException("closed"))
+                    : new CompletableFuture<Void>().completeOnTimeout(null, 1, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private final MemoryStore.Bucket bucket = new MemoryStore.Bucket();
+    private final Disturbed network = new Disturbed();
+    private final MemoryStore store = new MemoryStore(bucket, network);
+    private final MemoryBudget budget = MemoryBudget.of(64 * MIB);
+    private final S3Sinks sinks = sinks().build();
+    private final Forms forms = Forms.of(FormOptions.inMemory(budget)
+            .maxBodyBytes(1L << 30)
+            .maxPartBytes(1L << 30)
+            .build());
+
+    private S3Sinks.Builder sinks() {
+        return S3Sinks.builder(store, budget)
+                .prefix("test/")
+                .segmentBytes(5 * MIB)
+                .maxWait(Duration.ofMinutes(MINUTES));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        Weed.await(() -> assertEquals(0, budget.used()));
+        forms.close();
+    }
+
+    private Uploads.Sending send(S3Form form, PartDecider decider, File... files) {
+        FormOptions options =
+                form.options(forms.options()).toBuilder().decider(decider).build();
+        return Uploads.send(forms, options, Uploads.body(List.of(files)), UnpooledByteBufAllocator.DEFAULT);
+    }
+
+    private static PartDecider files(Function<PartHead, PartSink> sink) {
+        return part -> part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(sink.apply(part));
+    }
+
+    private static Throwable failure(CompletableFuture<?> future) {
+        return assertThrows(ExecutionException.class, () -> future.get(MINUTES, TimeUnit.MINUTES))
+                .getCause();
+    }
+
+    private boolean exists(S3Form form) throws Exception {
+        return sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isPresent();
+    }
+
+    private String key(S3Form form, String name) {
+        return "test/" + form.id() + '/' + name;
+    }
+
+    private void sweepLater(Duration later) throws Exception {
+        synchronized (bucket) {
+            bucket.now = bucket.now.plus(later);
+        }
+        sinks.sweep().get(MINUTES, TimeUnit.MINUTES);
+    }
+
+    // ---- the commit
+
+    @Test
+    void form_abortedWhileItsRecordIsWritten_isCommitted() throws Exception {
+        network.late = RECORD;
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending = send(form, form, new File("a", 10));
+        Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "form.json"))));
+        sending.intake().abort(new IOException("gone"));
+        sending.intake().checkPace(System.nanoTime() + TimeUnit.HOURS.toNanos(1));
+        assertFalse(sending.form().isDone());
+        network.released.complete(null);
+        sending.form().get(MINUTES, TimeUnit.MINUTES).close();
+        assertEquals(1, form.objects().size());
+        assertTrue(exists(form));
+    }
+
+    @Test
+    void form_abortedBeforeItsRecordIsWritten_fails() throws Exception {
+        network.late = name -> name.matches("put test/[0-9a-f]{32}/1");
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending = send(form, form, new File("a", 10));
+        Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
+        IOException gone = new IOException("gone");
+        sending.intake().abort(gone);
+        assertEquals(gone, failure(sending.form()));
+        network.released.complete(null);
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
+    void commit_thatIsNotWritten_isEndedByATombstone() throws Exception {
+        AtomicInteger writes = new AtomicInteger();
+        network.lost = RECORD.and(name -> writes.incrementAndGet() <= CommitProtocol.MOST_ATTEMPTS);
+        S3Form form = sinks.newForm();
+        Throwable failure = failure(send(form, form, new File("a", 10)).form());
+        assertTrue(failure.getMessage().endsWith("form.json was lost"), failure::getMessage);
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertFalse(exists(form));
+        assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
+    void commit_thatIsFoundBySettlingATombstone_succeeds() throws Exception {
+        AtomicInteger reads = new AtomicInteger();
+        network.unproven = RECORD;
+        network.lost = name -> name.matches("read .*/form.json") && reads.incrementAndGet() == 1;
+        S3Form form = sinks.newForm();
+        send(form, form, new File("a", 10))
+                .form()
+                .get(MINUTES, TimeUnit.MINUTES)
+                .close();
+        assertTrue(exists(form));
+    }
+
+    @Test
+    void commit_unknown_failsWith503AndDeletesNothing() throws Exception {
+        network.unproven = RECORD;
+        network.lost = name -> name.matches("read .*/form.json");
+        S3Form form = sinks.newForm();
+        MultipartException failure = assertInstanceOf(
+                MultipartException.class,
+                failure(send(form, form, new File("a", 10)).form()));
+        assertEquals(Reason.UNAVAILABLE, failure.reason());
+        assertEquals(503, failure.httpStatus());
+        assertTrue(failure.getMessage().contains("it is not known whether the form is stored"), failure::getMessage);
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        network.lost = NONE;
+        assertTrue(exists(form));
+        assertTrue(bucket.keys().contains(key(form, "1")));
+    }
+
+    // ---- what is left
+
+    private void putIntent(S3Form form, String name) {
+        synchronized (bucket) {
+            bucket.objects.put(
+                    "test/.open/" + form.id() + '/' + name,
+                    new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
+        }
+    }
+
+    private S3Form stored(File... files) throws Exception {
+        S3Form form = sinks.newForm();
+        send(form, form, files).form().get(MINUTES, TimeUnit.MINUTES).close();
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        return form;
+    }
+
+    @Test
+    void sweep_ofACommittedForm_abortsOnlyUploadsThatBecameNoFile() throws Exception {
+        S3Form form = stored(new File("a", 6 * MIB), new File("b", 10));
+        List<FormRecord.File> files = sinks.find(form.id()).get().orElseThrow().files();
+        String completed = files.get(0).upload();
+        assertNotNull(completed);
+        assertEquals(null, files.get(1).upload());
+        // The store still lists the completed upload, a repeated request has created another, and the node died.
+        for (String id : List.of(completed, "other")) {
+            bucket.uploads.put(id, new ObjectStore.Upload(key(form, "1"), id));
+        }
+        putIntent(form, "1");
+        sweepLater(Duration.ofDays(2));
+        assertEquals(Set.of(completed), bucket.uploads.keySet());
+        assertEquals(Set.of(key(form, "1"), key(form, "2"), key(form, "form.json")), bucket.keys());
+    }
+
+    @Test
+    void file_notPublished_isDeletedByASweep() throws Exception {
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending = send(
+                form,
+                files(part -> {
+                    PartSink sink = form.sink(part);
+                    return "b".equals(part.filename()) ? sink : unpublished(sink);
+                }),
+                new File("a", 6 * MIB),
+                new File("b", 6 * MIB),
+                new File("c", 10));
+        sending.form().get(MINUTES, TimeUnit.MINUTES).close();
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(1, form.objects().size());
+        sweepLater(Duration.ofDays(2));
+        assertEquals(Set.of(key(form, "2"), key(form, "form.json")), bucket.keys());
+    }
+
+    private static PartSink unpublished(PartSink sink) {
+        return new PartSink() {
+            @Override
+            public Readiness write(ByteBuf data) throws IOException {
+                return sink.write(data);
+            }
+
+            @Override
+            public Readiness complete() throws IOException {
+                return sink.complete();
+            }
+
+            @Override
+            public void close() {
+                sink.close();
+            }
+        };
+    }
+
+    @Test
+    void sweep_ofAnEndedForm_keepsForeignObjects() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        for (String foreign : List.of("notes.txt", "01", "1/a")) {
+            bucket.objects.put(
+                    key(form, foreign), new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
+        }
+        assertTrue(sinks.delete(form.id()).get());
+        sweepLater(Duration.ofDays(2));
+        assertEquals(
+                List.of("01", "1/a", "form.json", "notes.txt"),
+                bucket.keys().stream()
+                        .filter(key -> key.startsWith(key(form, "")))
+                        .map(key -> key.substring(key(form, "").length()))
+                        .toList());
+    }
+
+    @Test
+    void tombstone_staysUntilBothClocksSayThatItIsOld() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        assertTrue(sinks.delete(form.id()).get());
+        Instant deleted = bucket.now;
+        bucket.now = deleted.plus(Duration.ofDays(30)); // as a gateway with a wrong clock says
+        sinks().clock(() -> deleted.plus(Duration.ofDays(6))).build().sweep().get();
+        assertTrue(bucket.keys().contains(key(form, "form.json")));
+        bucket.now = bucket.now.plus(Duration.ofDays(2));
+        sinks().clock(() -> deleted.plus(Duration.ofDays(8))).build().sweep().get();
+        assertEquals(Set.of(), bucket.keys());
+    }
+
+    @Test
+    void twoSweepers_oneTwoDaysAhead_leaveUnfinishedAndCommittedFormsAlone() throws Exception {
+        S3Form committed = stored(new File("a", 10));
+        putIntent(committed, "1");
+        S3Form open = sinks.newForm();
+        putIntent(open, "1");
+        bucket.now = bucket.now.plus(Duration.ofHours(23));
+        Instant ahead = bucket.now.plus(Duration.ofDays(2));
+        CompletableFuture<S3Sinks.Swept> one = sinks.sweep();
+        CompletableFuture<S3Sinks.Swept> other =
+                sinks().clock(() -> ahead).build().sweep();
+        assertEquals(new S3Sinks.Swept(0, 0, 0), one.get());
+        assertEquals(new S3Sinks.Swept(0, 0, 0), other.get());
+        assertTrue(exists(committed));
+        assertTrue(bucket.keys().contains("test/.open/" + open.id() + "/1"));
+        sweepLater(Duration.ofDays(9));
+        sweepLater(Duration.ofDays(9));
+        assertTrue(exists(committed));
+        assertEquals(2, bucket.keys().size());
+    }
+
+    // ---- keys of the application
+
+    @Test
+    void chosenKey_abortedDuringComplete_isNotAborted() throws Exception {
+        network.late = name -> name.startsWith("complete");
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending =
+                send(form, files(part -> form.sink(part, "text/plain", "mine")), new File("a", 6 * MIB));
+        Weed.await(() -> assertTrue(bucket.keys().contains("mine")));
+        sending.intake().abort(new IOException("gone"));
+        failure(sending.form());
+        network.released.complete(null);
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertTrue(store.requests.stream().noneMatch(request -> request.startsWith("abort")));
+    }
+
+    @Test
+    void chosenKey_ofTheProtocol_isRejected() throws Exception {
+        S3Form form = sinks.newForm();
+        String id = CommitProtocol.random();
+        PartHead head = head();
+        for (String key :
+                List.of("test/" + id + "/1", "test/" + id + "/form.json", "test/.open/" + id + "/1", "test/.probe/a")) {
+            assertThrows(IllegalArgumentException.class, () -> form.sink(head, "text/plain", key), key);
+        }
+        for (String key : List.of("test/" + id + "/a", "test/1", id + "/1", "form.json")) {
+            form.sink(head, "text/plain", key);
+        }
+    }
+
+    private static PartHead head() throws IOException {
+        try (MultipartReader reader =
+                MultipartReader.create(Uploads.body(List.of(new File("a", 1))), Uploads.CONTENT_TYPE)) {
+            reader.nextPart();
+            return reader.nextPart().head();
+        }
+    }
+
+    // ---- the probe
+
+    @Test
+    void probe_afterPassingFailures_stillRefusesAStoreThatIgnoresAHeader() throws Exception {
+        bucket.ignoresIfNoneMatch = true;
+        AtomicInteger writes = new AtomicInteger();
+        network.lost = name -> name.startsWith("write") && writes.incrementAndGet() % 2 == 0;
+        assertTrue(failure(sinks.probe()).getMessage().contains("If-None-Match"));
+        bucket.ignoresIfNoneMatch = false;
+        bucket.ignoresIfMatch = true;
+        assertTrue(failure(sinks.probe()).getMessage().contains("If-Match"));
+        bucket.ignoresIfMatch = false;
+        sinks.probe().get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(Set.of(), bucket.keys());
+    }
+
+    @Test
+    void probe_ofAStoreWhoseAnswersProveNothing_succeeds() throws Exception {
+        MemoryStore.Network unproven = new MemoryStore.Network() {
+            @Override
+            public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
+                return MemoryStore.Network.super
+                        .send(name, work)
+                        .thenCompose(done -> name.startsWith("write")
+                                ? CompletableFuture.failedFuture(AnswerException.incomplete("no checksum"))
+                                : CompletableFuture.completedFuture(done));
+            }
+        };
+        S3Sinks.builder(new MemoryStore(bucket, unproven), budget)
+                .build()
+                .probe()
+                .get(MINUTES, TimeUnit.MINUTES);
+    }
+
+    // ---- memory
+
+    private S3Sinks sharing(MemoryBudget few) {
+        return S3Sinks.builder(store, few)
+                .segmentBytes(5 * MIB)
+                .maxWait(Duration.ofMinutes(MINUTES))
+                .mostPieces(2)
+                .build();
+    }
+
+    @Test
+    void teeOfTwoSinks_waitingForMemory_continue() throws Exception {
+        S3Sinks few = sharing(MemoryBudget.of(16 * MIB)); // room for two segments
+        S3Form form = few.newForm();
+        assertTrue(form.admit().isReady());
+        List<PartSink> sinks = List.of(form.sink(head()), form.sink(head()));
+        long first = few.memory.lease(5 * MIB, true).get();
+        long second = few.memory.lease(5 * MIB, true).get();
+        List<Readiness> written = new ArrayList<>();
+        for (PartSink sink : sinks) {
+            written.add(sink.write(Unpooled.wrappedBuffer(new byte[MIB])));
+        }
+        assertTrue(written.stream().noneMatch(Readiness::isReady));
+        few.memory.returnSegment(first);
+        few.memory.returnSegment(second);
+        Weed.await(() -> assertTrue(written.stream().allMatch(Readiness::isReady)));
+        sinks.forEach(PartSink::close);
+        form.ended();
+        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+    }
+
+    @Test
+    void sink_failingAfterAWaitForMemory_failsItsReadiness() throws Exception {
+        S3Sinks few = sharing(MemoryBudget.of(8 * MIB)); // room for one segment
+        S3Form form = few.newForm();
+        assertTrue(form.admit().isReady());
+        long capacity = few.memory.lease(5 * MIB, true).get();
+        PartSink sink = form.sink(head());
+        Readiness written = sink.write(Unpooled.wrappedBuffer(new byte[11 * MIB])); // more than two pieces
+        assertFalse(written.isReady());
+        few.memory.returnSegment(capacity);
+        Weed.await(() -> assertTrue(written.isReady()));
+        assertEquals(
+                Reason.PART_TOO_LARGE,
+                assertInstanceOf(MultipartException.class, written.failure()).reason());
+        sink.close();
+        form.ended();
+        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+    }
+
+    @Test
+    void closedStore_failsFormsThatWaitForMemory() throws Exception {
+        network.isClosed = true;
+        MemoryBudget budget = MemoryBudget.of(8 * MIB);
+        S3Sinks few = sharing(budget);
+        try (MemoryBudget.Account others = budget.open()) {
+            others.reserve(3 * MIB);
+            S3Form form = few.newForm();
+            Readiness admitted = form.admit();
+            assertTrue(admitted.isReady());
+            assertEquals("closed", admitted.failure().getMessage());
+            form.ended();
+        }
+    }
+}
