@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.FaultProxy.Fault;
+import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.ProofSize;
 import java.io.IOException;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -26,7 +28,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Faults at each request of the protocol, in front of a real store. After a sweep by another process, a form that was answered with
+ * Faults at each request of the protocol, in front of two real stores. After a sweep by another process, a form that was answered with
  * success is whole, and nothing else is left.
  */
 @ExtendWith(Weed.IsThere.class)
@@ -70,8 +72,19 @@ class FaultTest {
     @TestFactory
     @Tag("sized")
     Stream<DynamicTest> fault_losesNoForm() {
+        return tests(
+                ProofSize.of("sluice.store.faults", 7, 1), () -> Weed.running().port());
+    }
+
+    @TestFactory
+    @Tag("sized")
+    Stream<DynamicTest> fault_onTheSecondStore_losesNoForm() {
+        Installed.require("versitygw", Versity.program().isPresent());
+        return tests(ProofSize.of("sluice.store.second.faults", 19, 1), Versity::port);
+    }
+
+    private static Stream<DynamicTest> tests(int stride, Callable<Integer> port) {
         List<DynamicTest> tests = new ArrayList<>();
-        int stride = ProofSize.of("sluice.store.faults", 7, 1);
         int counter = 0;
         for (String form : FORMS.keySet()) {
             for (String request : REQUESTS.keySet()) {
@@ -83,7 +96,7 @@ class FaultTest {
                     if (isMade && fault != Fault.NONE && counter++ % stride == 0) {
                         tests.add(DynamicTest.dynamicTest(
                                 form + ", " + request + ", " + fault,
-                                () -> run(FORMS.get(form), request, fault, CLEANING.contains(request))));
+                                () -> run(port.call(), FORMS.get(form), request, fault, CLEANING.contains(request))));
                     }
                 }
             }
@@ -91,8 +104,10 @@ class FaultTest {
         return tests.stream();
     }
 
-    private static void run(List<File> files, String request, Fault fault, boolean isAborted) throws Exception {
-        try (Bench bench = new Bench(store -> store.attemptTimeout(Duration.ofSeconds(10)), sinks -> sinks)) {
+    private static void run(int port, List<File> files, String request, Fault fault, boolean isAborted)
+            throws Exception {
+        try (Bench bench =
+                new Bench(Weed.BUCKET, port, store -> store.attemptTimeout(Duration.ofSeconds(10)), sinks -> sinks)) {
             bench.sinks.probe().get(1, TimeUnit.MINUTES);
             String pattern = REQUESTS.get(request);
             bench.proxy.on(sent -> sent.matches(pattern) && !sent.contains("/.probe/"), 1, 1, fault);
