@@ -107,8 +107,7 @@ final class RequestState implements AsyncListener {
         if (lease.hasRequestEnded()) {
             return;
         }
-        cancelGrace();
-        graceTask = lease.afterGrace(() -> {
+        scheduleGrace(() -> {
             if (dispatches.get() != before) {
                 return; // the end of that dispatch, or of its asynchronous cycle, ends the request
             } else if (activeDispatches.get() > 0) {
@@ -117,9 +116,6 @@ final class RequestState implements AsyncListener {
                 requestEnded();
             }
         });
-        if (lease.hasRequestEnded()) {
-            cancelGrace();
-        }
     }
 
     /**
@@ -128,8 +124,7 @@ final class RequestState implements AsyncListener {
      */
     void expectDispatch() {
         int before = dispatches.get();
-        cancelGrace();
-        graceTask = lease.afterGrace(() -> {
+        scheduleGrace(() -> {
             if (dispatches.get() != before || lease.hasRequestEnded()) {
                 return;
             } else if (isForgotten()) {
@@ -138,6 +133,12 @@ final class RequestState implements AsyncListener {
                 expectDispatch(); // it is late, or does not pass this filter
             }
         });
+    }
+
+    /** Runs {@code task} after the grace period in place of the previous task, unless the request has ended. */
+    private void scheduleGrace(Runnable task) {
+        cancelGrace();
+        graceTask = lease.afterGrace(task);
         if (lease.hasRequestEnded()) {
             cancelGrace();
         }
