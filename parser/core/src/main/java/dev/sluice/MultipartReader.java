@@ -107,13 +107,10 @@ public final class MultipartReader implements AutoCloseable {
     }
 
     /**
-     * {@return a reader of a body with this boundary; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
+     * {@return a reader like {@link #create(InputStream, Boundary, MultipartOptions)}}
      *
      * @param in the body; a channel in blocking mode, otherwise reading throws {@link IllegalBlockingModeException}; read to its
      *     end, not closed
-     * @param boundary from the {@code Content-Type} of the body: {@link Boundary#formData} for forms, {@link
-     *     Boundary#anyMultipart} for other types
-     * @param options the preset and the limits
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
         Objects.requireNonNull(in, "in");

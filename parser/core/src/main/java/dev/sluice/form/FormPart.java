@@ -149,15 +149,13 @@ public final class FormPart {
     }
 
     /**
-     * Moves the content to the file {@code target}, atomically: no incomplete file is ever visible. The file belongs to the
-     * application and outlives the form. See {@link PartContent#moveTo} for its permissions.
+     * Moves the content to the file {@code target}, atomically, like {@link PartContent#moveTo}. The file belongs to the application
+     * and outlives the form. If the content cannot be moved, the part is unchanged.
      *
      * @param target a path chosen by the application, never by the client
      * @param options none, or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}
-     * @throws java.nio.file.FileAlreadyExistsException if the target exists and must not be replaced; the part is unchanged
-     * @throws IOException if the content cannot be moved; the part is unchanged
+     * @throws java.nio.file.FileAlreadyExistsException if the target exists and must not be replaced
      * @throws IllegalStateException if the part was moved, detached or deleted
-     * @throws UnsupportedOperationException for any other option; the part is unchanged
      */
     public void moveTo(Path target, CopyOption... options) throws IOException {
         content.moveTo(target, PartContent.replaces(options));

@@ -94,15 +94,10 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form whose length is known. A body that is too long is rejected before any of it is read.
+     * Reads a whole form like {@link #read(InputStream, String)}. A body that is too long is rejected before any of it is read.
      *
-     * @param in the body. It is read to its end, or until it is rejected, and not closed
-     * @param contentType the {@code Content-Type} of the request; null is rejected with 415
      * @param contentLength the {@code Content-Length} of the request, in bytes; negative if it is unknown. It does not limit
      *     what is read from {@code in}
-     * @return the form, which the caller closes
-     * @throws MultipartException as {@link #read(InputStream, String)}
-     * @throws IOException as {@link #read(InputStream, String)}
      */
     public MultipartForm read(InputStream in, @Nullable String contentType, long contentLength) throws IOException {
         BlockingSource source = new BlockingSource(new FormHead(contentType, contentLength, false));
@@ -110,14 +105,9 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form with changed options.
+     * Reads a whole form like {@link #read(InputStream, String)}, with changed options.
      *
-     * @param in the body. It is read to its end, or until it is rejected, and not closed
-     * @param contentType the {@code Content-Type} of the request; null is rejected with 415
      * @param change changes the options for this form, for example its decider, a limit or its progress listener
-     * @return the form, which the caller closes
-     * @throws MultipartException as {@link #read(InputStream, String)}
-     * @throws IOException as {@link #read(InputStream, String)}
      */
     public MultipartForm read(InputStream in, @Nullable String contentType, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
@@ -127,16 +117,11 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form with all headers of its request. A body that is too long is rejected before any of it is read. Up to
-     * {@link FormOptions#maxDrainBytes()} bytes of a rejected body are read and discarded, so that the client can read the
-     * response.
+     * Reads a whole form like {@link #read(InputStream, String)}, with all headers of its request. A body that is too long is
+     * rejected before any of it is read. Up to {@link FormOptions#maxDrainBytes()} bytes of a rejected body are read and
+     * discarded, so that the client can read the response.
      *
-     * @param in the body; not closed
-     * @param head the headers of the request that describe the body
      * @param changed {@link #options()}, or options derived from them with {@link FormOptions#toBuilder()}
-     * @return the form, which the caller closes
-     * @throws MultipartException as {@link #read(InputStream, String)}
-     * @throws IOException as {@link #read(InputStream, String)}
      */
     public MultipartForm read(InputStream in, FormHead head, FormOptions changed) throws IOException {
         BlockingSource source = new BlockingSource(head);

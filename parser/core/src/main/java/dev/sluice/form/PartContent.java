@@ -48,7 +48,7 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return all bytes, in a new array of {@link #size()} bytes} The array is not charged to any limit.
+     * {@return all bytes, as from {@link FormPart#bytes()}}
      *
      * @throws IOException if the file cannot be read, or the content does not fit into an array (2 GiB)
      * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
@@ -58,10 +58,9 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * Writes all bytes to {@code out}, which is neither flushed nor closed.
+     * Writes all bytes to {@code out}, like {@link FormPart#transferTo}.
      *
      * @return the number of bytes written, {@link #size()}
-     * @throws IOException if the file cannot be read or {@code out} cannot be written; some bytes may have been written
      * @throws IllegalStateException after {@link #moveTo} or {@link #close()}
      */
     public long transferTo(OutputStream out) throws IOException {

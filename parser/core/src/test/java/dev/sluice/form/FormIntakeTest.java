@@ -1148,7 +1148,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     /** A sink that becomes ready on another thread, nanoseconds before or after the form checks it. */
-    private static final class Racer implements PartSink {
+    private static final class Racer extends IdleSink {
         final AtomicReference<@Nullable Readiness> asked;
         final List<String> calls = new ArrayList<>();
 
@@ -1177,9 +1177,6 @@ class FormIntakeTest extends SpooledTest {
         public Readiness publish() {
             return soon("publish");
         }
-
-        @Override
-        public void close() {}
     }
 
     @Test

@@ -112,14 +112,10 @@ public final class MultipartRequests {
     }
 
     /**
-     * Starts to receive the form without a waiting thread, with its own options.
+     * Starts to receive the form like {@link #receive(HttpServletRequest)}, with its own options.
      *
-     * @param request put into asynchronous mode, unless it already is
      * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
      *     progress listener
-     * @return the form
-     * @throws MultipartException see {@link #receive(HttpServletRequest)}
-     * @throws IllegalStateException see {@link #receive(HttpServletRequest)}
      */
     public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
