@@ -5,6 +5,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,31 @@ public record FormHead(
     /** {@return a head with only a {@code Content-Type}, which may be null} */
     public static FormHead of(@Nullable String contentType) {
         return new FormHead(contentType, -1, false);
+    }
+
+    /**
+     * {@return the head of a request, for authors of adapters}
+     *
+     * @param headers returns all values of the header with a given name, in order; the names have the usual case, such as
+     *     {@code Content-Type}
+     * @param remoteAddress the address of the client, or null
+     */
+    public static FormHead of(Function<String, ? extends List<String>> headers, @Nullable String remoteAddress) {
+        List<String> encodings = headers.apply("Content-Encoding");
+        return new FormHead(
+                headers.apply("Content-Type"),
+                encodings.isEmpty() ? null : String.join(", ", encodings),
+                contentLength(headers.apply("Content-Length")),
+                headers.apply("Expect").stream().anyMatch("100-continue"::equalsIgnoreCase),
+                remoteAddress);
+    }
+
+    private static long contentLength(List<String> values) {
+        try {
+            return values.size() == 1 ? Long.parseLong(values.get(0)) : -1;
+        } catch (NumberFormatException e) {
+            return -1; // the server rejects it
+        }
     }
 
     /**

@@ -62,12 +62,8 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
         this.workers = workers;
         this.context = releasingDiscarded(Context.of(context));
         HttpHeaders headers = message.getHeaders();
-        String codings = String.join(", ", headers.getValuesAsList(HttpHeaders.CONTENT_ENCODING));
-        this.head = new FormHead(
-                HeaderFields.all(headers, HttpHeaders.CONTENT_TYPE),
-                codings.isEmpty() ? null : codings,
-                headers.getContentLength(),
-                "100-continue".equalsIgnoreCase(headers.getFirst(HttpHeaders.EXPECT)),
+        this.head = FormHead.of(
+                name -> HeaderFields.all(headers, name),
                 message instanceof ServerHttpRequest request ? address(request.getRemoteAddress()) : null);
     }
 

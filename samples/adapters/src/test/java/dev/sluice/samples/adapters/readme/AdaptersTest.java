@@ -1,0 +1,310 @@
+package dev.sluice.samples.adapters.readme;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
+import dev.sluice.form.SpoolDirectory;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.netty.DisposableServer;
+
+/** Uploads to real servers through the adapters of the guide. After each test, no memory and no file is in use. */
+@Timeout(300)
+class AdaptersTest {
+    private static final int MIB = 1 << 20;
+
+    /** The servers. Each value starts one, and returns how to stop it. */
+    enum Adapter {
+        VERTX {
+            @Override
+            Server start(AdaptersTest test) throws Exception {
+                Vertx vertx = Vertx.vertx();
+                HttpServer server = vertx.createHttpServer()
+                        .requestHandler(new VertxForms(test.forms, test.workers, AdaptersTest::describe))
+                        .listen(0, "127.0.0.1")
+                        .toCompletionStage()
+                        .toCompletableFuture()
+                        .get(1, TimeUnit.MINUTES);
+                return new Server(
+                        server.actualPort(),
+                        () -> vertx.close()
+                                .toCompletionStage()
+                                .toCompletableFuture()
+                                .join());
+            }
+        },
+        REACTOR_NETTY {
+            @Override
+            Server start(AdaptersTest test) {
+                DisposableServer server = reactor.netty.http.server.HttpServer.create()
+                        .host("127.0.0.1")
+                        .port(0)
+                        .handle(new ReactorNettyForms(test.forms, test.workers, AdaptersTest::describe))
+                        .bindNow();
+                return new Server(server.port(), server::disposeNow);
+            }
+        };
+
+        abstract Server start(AdaptersTest test) throws Exception;
+    }
+
+    private record Server(int port, Runnable stop) implements AutoCloseable {
+        @Override
+        public void close() {
+            stop.run();
+        }
+    }
+
+    @TempDir
+    Path directory;
+
+    private final MemoryBudget memory = MemoryBudget.of(64 << 20);
+    private ExecutorService workers;
+    private SpoolDirectory spool;
+    private Forms forms;
+
+    @BeforeEach
+    void openForms() throws IOException {
+        openForms(Duration.ofMinutes(2)); // the machine may be busy
+    }
+
+    private void openForms(Duration grace) throws IOException {
+        workers = Executors.newFixedThreadPool(4);
+        spool = SpoolDirectory.open(directory);
+        forms = Forms.of(FormOptions.builder(spool, memory)
+                .maxPartBytes(4 * MIB)
+                .maxBodyBytes(5 * MIB)
+                .maxDrainBytes(8 * MIB)
+                .minRateGrace(grace)
+                .build());
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        awaitNothing();
+        forms.close();
+        spool.close();
+        workers.shutdown();
+    }
+
+    private void awaitNothing() throws InterruptedException {
+        long since = System.nanoTime();
+        while (memory.used() > 0 || spool.files() > 0) {
+            assertTrue(
+                    System.nanoTime() - since < TimeUnit.MINUTES.toNanos(1),
+                    () -> memory.used() + " bytes, " + spool.files() + " files");
+            Thread.sleep(20);
+        }
+    }
+
+    private static String describe(MultipartForm form) {
+        try {
+            return form.text("title") + ' ' + form.requireFile("file").size();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static byte[] form(int bytes) {
+        return ("--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nHoliday\r\n--B\r\nContent-Disposition:"
+                        + " form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\n" + "x".repeat(bytes) + "\r\n--B--\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** A connection on which requests are sent by hand. */
+    private static final class Client implements AutoCloseable {
+        private final Socket socket;
+
+        Client(Server server) throws IOException {
+            socket = new Socket("127.0.0.1", server.port());
+            socket.setSoTimeout((int) TimeUnit.MINUTES.toMillis(2));
+        }
+
+        void head(String... headers) throws IOException {
+            write(("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+                            + String.join("\r\n", headers) + "\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+        }
+
+        void write(byte[] bytes) throws IOException {
+            socket.getOutputStream().write(bytes);
+        }
+
+        void writeChunked(byte[] bytes) throws IOException {
+            StringBuilder chunks = new StringBuilder();
+            for (int at = 0; at < bytes.length; at += 50_000) {
+                int size = Math.min(50_000, bytes.length - at);
+                chunks.append(Integer.toHexString(size)).append("\r\n");
+                chunks.append(new String(bytes, at, size, StandardCharsets.US_ASCII))
+                        .append("\r\n");
+            }
+            write(chunks.append("0\r\n\r\n").toString().getBytes(StandardCharsets.US_ASCII));
+        }
+
+        /** {@return the status of the next response, whose body is read if it has a Content-Length, and the body} */
+        String answer() throws IOException {
+            String status = line().substring("HTTP/1.1 ".length()).substring(0, 3);
+            int length = 0;
+            boolean chunked = false;
+            for (String header = line(); !header.isEmpty(); header = line()) {
+                String lower = header.toLowerCase(Locale.ROOT);
+                if (lower.startsWith("content-length:")) {
+                    length = Integer.parseInt(lower.substring(15).strip());
+                }
+                chunked |= lower.equals("transfer-encoding: chunked");
+            }
+            StringBuilder body = new StringBuilder(status).append(' ');
+            while (chunked && (length = Integer.parseInt(line(), 16)) > 0) {
+                body.append(new String(socket.getInputStream().readNBytes(length), StandardCharsets.UTF_8));
+                line();
+            }
+            if (chunked) {
+                line();
+            } else {
+                body.append(new String(socket.getInputStream().readNBytes(length), StandardCharsets.UTF_8));
+            }
+            return body.toString();
+        }
+
+        private String line() throws IOException {
+            StringBuilder line = new StringBuilder();
+            for (int c; (c = socket.getInputStream().read()) != '\n'; ) {
+                if (c < 0) {
+                    throw new IOException("the connection was closed after: " + line);
+                }
+                line.append((char) c);
+            }
+            return line.toString().stripTrailing();
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void forms_onOneConnection_areReceived(Adapter adapter) throws Exception {
+        try (Server server = adapter.start(this);
+                Client client = new Client(server)) {
+            for (int size : new int[] {0, 10, 4 * MIB, 100_000}) {
+                byte[] body = form(size);
+                client.head("Content-Length: " + body.length);
+                client.write(body);
+                assertEquals("200 Holiday " + size, client.answer());
+            }
+            client.head("Transfer-Encoding: chunked");
+            client.writeChunked(form(MIB));
+            assertEquals("200 Holiday " + MIB, client.answer());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tooLargeFile_isRejected_andConnectionIsReused(Adapter adapter) throws Exception {
+        try (Server server = adapter.start(this);
+                Client client = new Client(server)) {
+            client.head("Transfer-Encoding: chunked");
+            client.writeChunked(form(4 * MIB + 1));
+            assertTrue(client.answer().startsWith("413 "));
+            byte[] body = form(10);
+            client.head("Content-Length: " + body.length);
+            client.write(body);
+            assertEquals("200 Holiday 10", client.answer());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tooLargeBody_isRejectedAtItsHead(Adapter adapter) throws Exception {
+        try (Server server = adapter.start(this);
+                Client client = new Client(server)) {
+            client.head("Content-Length: " + (1L << 40));
+            assertTrue(client.answer().startsWith("413 "));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void expectContinue_isAnswered_onlyIfBodyIsWanted(Adapter adapter) throws Exception {
+        try (Server server = adapter.start(this)) {
+            try (Client client = new Client(server)) {
+                byte[] body = form(MIB);
+                client.head("Content-Length: " + body.length, "Expect: 100-continue");
+                assertEquals("100 ", client.answer());
+                client.write(body);
+                assertEquals("200 Holiday " + MIB, client.answer());
+            }
+            try (Client client = new Client(server)) {
+                client.head("Content-Length: " + 6 * MIB, "Expect: 100-continue");
+                assertTrue(client.answer().startsWith("413 "));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void truncatedBody_isRejected(Adapter adapter) throws Exception {
+        byte[] body = form(MIB);
+        try (Server server = adapter.start(this);
+                Client client = new Client(server)) {
+            client.head("Transfer-Encoding: chunked");
+            client.writeChunked(Arrays.copyOf(body, body.length - 20));
+            assertTrue(client.answer().startsWith("400 "));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void abortedUpload_leavesNothing(Adapter adapter) throws Exception {
+        byte[] body = form(3 * MIB);
+        try (Server server = adapter.start(this)) {
+            for (int sent : new int[] {0, 50, MIB, body.length - 1}) {
+                try (Client client = new Client(server)) {
+                    client.head("Content-Length: " + body.length);
+                    client.write(Arrays.copyOf(body, sent));
+                    long since = System.nanoTime();
+                    while (sent == MIB && spool.files() == 0 && System.nanoTime() - since < 60_000_000_000L) {
+                        Thread.sleep(5);
+                    }
+                }
+            }
+            awaitNothing();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void slowClient_isRejected(Adapter adapter) throws Exception {
+        close();
+        openForms(Duration.ofSeconds(1));
+        try (Server server = adapter.start(this);
+                Client client = new Client(server)) {
+            client.head("Content-Length: 100000");
+            client.write(Arrays.copyOf(form(MIB), 200));
+            assertTrue(client.answer().startsWith("408 "));
+        }
+    }
+}
