@@ -27,11 +27,17 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -130,6 +136,38 @@ class FormMeterBinderTest {
     @Test
     void hdrHistogram_isNotOnTheClassPath() {
         assertThrows(ClassNotFoundException.class, () -> Class.forName("org.HdrHistogram.Histogram"));
+    }
+
+    /** Prometheus replaces dots, and appends the unit and the statistic. */
+    @Test
+    void queriesOfGuide_useRegisteredMeters() throws IOException {
+        read(body("1"), options().build()).close();
+        Set<String> names = registry.getMeters().stream()
+                .map(meter -> meter.getId().getName().replace('.', '_')
+                        + (meter instanceof Timer
+                                ? "_seconds_count"
+                                : meter.getId().getBaseUnit() == null
+                                        ? ""
+                                        : "_" + meter.getId().getBaseUnit()))
+                .collect(Collectors.toSet());
+        Path page = Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/operations.md");
+        Matcher queries =
+                Pattern.compile("```promql\\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(page));
+        assertTrue(queries.find());
+        Set<String> used = Pattern.compile("\\bsluice_\\w+")
+                .matcher(queries.group(1))
+                .results()
+                .map(MatchResult::group)
+                .collect(Collectors.toSet());
+        assertEquals(5, used.size(), used::toString);
+        assertTrue(names.containsAll(used), () -> used + " " + names);
+        List<String> outcomes = Stream.of(FormSummary.Outcome.values())
+                .map(outcome -> outcome.name().toLowerCase(Locale.ROOT))
+                .toList();
+        Matcher outcome = Pattern.compile("outcome[!=~]+\"([^\"]+)\"").matcher(queries.group(1));
+        while (outcome.find()) {
+            assertTrue(outcomes.containsAll(List.of(outcome.group(1).split("\\|"))), outcome.group());
+        }
     }
 
     @Test

@@ -62,6 +62,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -806,6 +807,22 @@ class MultipartHandlerTest {
             assertEquals(List.of(), log.messages);
             assertEquals(List.of("OVERLOADED UNAVAILABLE embedded"), ended);
         }
+    }
+
+    @Test
+    void rejectedPart_isReportedWithItsPlace() {
+        List<String> ended = new ArrayList<>();
+        FormOptions counted = options.toBuilder()
+                .metrics(form -> ended.add(form.outcome() + " " + form.reason() + " " + form.remoteAddress() + " "
+                        + (form.failure() instanceof MultipartException rejected
+                                ? rejected.partIndex() + " " + rejected.fieldName() + " " + rejected.offset()
+                                : null)))
+                .build();
+        open(MultipartHandlers.onEventLoop(Forms.of(counted), this::route));
+        byte[] cut = Arrays.copyOf(Upload.body(100), 120);
+        channel.writeInbound(head("/upload"), content(cut), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(400, false);
+        assertEquals(List.of("TRUNCATED TRUNCATED embedded 0 f 120"), ended);
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.sluice.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.sluice.MultipartException;
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
@@ -11,8 +12,10 @@ import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +46,7 @@ class RejectedHeadsTest extends AppTestBase {
                     @Override
                     public void formEnded(FormSummary summary) {
                         assertEquals("127.0.0.1", summary.remoteAddress());
-                        reported.add(summary.outcome() + " " + summary.reason());
+                        reported.add(summary.outcome() + " " + summary.reason() + place(summary.failure()));
                     }
                 })
                 .build();
@@ -77,6 +80,27 @@ class RejectedHeadsTest extends AppTestBase {
                 context.complete();
             }
         });
+    }
+
+    private static String place(@Nullable Throwable failure) {
+        return failure instanceof MultipartException rejected && rejected.partIndex() >= 0
+                ? " part " + rejected.partIndex() + ' ' + rejected.fieldName() + ' ' + rejected.offset()
+                : "";
+    }
+
+    @Test
+    void rejectedPart_isReportedWithItsPlace() throws IOException {
+        byte[] open =
+                new Form().field("a", "1").file("photo", "f", new byte[5000]).open();
+        byte[] cut = Arrays.copyOf(open, open.length - 1000);
+        for (String api : new String[] {"", "?receive"}) {
+            reported.clear();
+            assertEquals(
+                    400,
+                    app.send(Form.request("POST", "/" + api, Form.CONTENT_TYPE, cut))
+                            .status());
+            assertEquals(List.of("started", "TRUNCATED TRUNCATED part 1 photo " + cut.length), reported, api);
+        }
     }
 
     /** Sends the head only. */

@@ -20,6 +20,10 @@
  * the default of Sluice: 64 MiB for a form ({@code sluice.max-body-bytes}), 100 files ({@code sluice.max-files}). A
  * rejected form raises a {@code ResponseStatusException}. See {@link dev.sluice.webflux.SluiceWebFlux}.
  *
+ * <p>With {@code sluice-s3} and the property {@code sluice.s3.bucket}, a controller that has a parameter of the type {@link
+ * dev.sluice.spring.StoredForm} receives forms whose files are in an object store. Multipart requests of servlet
+ * applications are then resolved lazily.
+ *
  * <p>Beans of the application replace the beans of the starter: {@link dev.sluice.form.FormOptions}, {@link
  * dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, {@link dev.sluice.form.FormMetrics}, a {@code
  * MultipartResolver}, a {@code FilterRegistrationBean} named {@code sluiceFilter}. A {@link

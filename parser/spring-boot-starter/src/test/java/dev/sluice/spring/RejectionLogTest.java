@@ -9,6 +9,7 @@ import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.FormSummary.Outcome;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -16,8 +17,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.multipart.MultipartFile;
 
 @ExtendWith(OutputCaptureExtension.class)
 class RejectionLogTest {
@@ -62,6 +70,38 @@ class RejectionLogTest {
                 .lines()
                 .filter(line -> line.contains("a form was rejected"))
                 .toList();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class MvcApplication {
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+    }
+
+    @RestController
+    static class Controller {
+        @PostMapping("/upload")
+        String upload(@RequestParam("file") MultipartFile file) {
+            return file.getName();
+        }
+    }
+
+    @Test
+    void rejectedPart_inSpringMvc_isLoggedWithItsPlace(CapturedOutput output) throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(MvcApplication.class), StarterTest.NO_SECURITY, "--sluice.log-rejected=warn")) {
+            String cut = RunningApplication.form(5000).substring(0, 3000);
+            HttpResponse<String> answer = application.send("POST", "/upload", RunningApplication.FORM, cut);
+            assertEquals(400, answer.statusCode());
+        }
+        List<String> lines = lines(output);
+        assertEquals(1, lines.size(), lines::toString);
+        String line = "a form was rejected from 127.0.0.1 (TRUNCATED): the body ends before its close-delimiter"
+                + " (part 0 \"file\", offset 3000)";
+        assertTrue(lines.get(0).endsWith(line), lines.get(0));
     }
 
     @Test

@@ -32,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -469,6 +470,21 @@ class WebFluxTest {
         for (String reason : List.of("(BODY_TOO_LARGE): ", "(UNSUPPORTED_MEDIA_TYPE): ")) {
             assertTrue(logged.contains(reason), logged);
         }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void rejectedPart_isLoggedWithItsPlace(CapturedOutput output) throws Exception {
+        start("--sluice.log-rejected=warn", "--logging.level.dev.sluice=WARN");
+        String body = form("more", 5000);
+        String cut = body.substring(0, 3000);
+        List<String> paths = List.of("/upload", "/parts", "/events", "/own");
+        for (String path : paths) {
+            assertTrue(post(path, cut).startsWith("HTTP/1.1 400 "));
+        }
+        String line = "a form was rejected from 127.0.0.1 (TRUNCATED): the body ends before its close-delimiter"
+                + " (part 1 \"file\", offset 3000)";
+        assertEquals(paths.size(), output.getAll().split(Pattern.quote(line), -1).length - 1, output::getAll);
     }
 
     @ParameterizedTest

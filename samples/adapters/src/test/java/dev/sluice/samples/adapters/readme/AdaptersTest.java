@@ -3,7 +3,9 @@ package dev.sluice.samples.adapters.readme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSummary;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
@@ -17,7 +19,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -80,6 +84,7 @@ class AdaptersTest {
     Path directory;
 
     private final MemoryBudget memory = MemoryBudget.of(64 << 20);
+    private final List<String> ended = new CopyOnWriteArrayList<>();
     private ExecutorService workers;
     private SpoolDirectory spool;
     private Forms forms;
@@ -97,6 +102,7 @@ class AdaptersTest {
                 .maxBodyBytes(5 * MIB)
                 .maxDrainBytes(8 * MIB)
                 .minRateGrace(grace)
+                .metrics(summary -> ended.add(summary.outcome() + " " + summary.remoteAddress() + place(summary)))
                 .build());
     }
 
@@ -116,6 +122,12 @@ class AdaptersTest {
                     () -> memory.used() + " bytes, " + spool.files() + " files");
             Thread.sleep(20);
         }
+    }
+
+    private static String place(FormSummary summary) {
+        return summary.failure() instanceof MultipartException rejected
+                ? " part " + rejected.partIndex() + ' ' + rejected.fieldName() + ' ' + rejected.offset()
+                : "";
     }
 
     private static String describe(MultipartForm form) {
@@ -274,6 +286,7 @@ class AdaptersTest {
             client.writeChunked(Arrays.copyOf(body, body.length - 20));
             assertTrue(client.answer().startsWith("400 "));
         }
+        assertEquals(List.of("TRUNCATED 127.0.0.1 part 1 file " + (body.length - 20)), ended);
     }
 
     @ParameterizedTest
