@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ProofSize;
+import dev.sluice.testkit.ReferenceLimits;
 import dev.sluice.testkit.ReferenceParser;
 import dev.sluice.testkit.Soup;
 import io.netty.buffer.ByteBuf;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -23,6 +25,9 @@ import org.junit.jupiter.api.Test;
 @Tag("sized")
 class OracleTest {
     private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 50_000, 1_000_000);
+    /** The length of the strings that are all tried, in symbols. */
+    private static final int SYMBOLS = ProofSize.of("sluice.oracle.symbols", 3, 4);
+
     private static final long SEED = Long.getLong("sluice.oracle.seed", 20_261_120L);
 
     @Test
@@ -37,6 +42,94 @@ class OracleTest {
         });
         System.out.println("oracle: " + BODIES + " bodies from seed " + SEED + ", " + accepted + " accepted");
         assertTrue(accepted.get() > BODIES / 10, "accepted only " + accepted);
+    }
+
+    /** All strings of up to {@link #SYMBOLS} symbols that matter, at three places of a Content-Disposition. */
+    @Test
+    void shortContentDispositions_haveTheResultOfTheReferenceParser() {
+        List<String> symbols = List.of(
+                ";",
+                "=",
+                "\"",
+                "\\",
+                " ",
+                "\t",
+                "a",
+                "name",
+                "filename",
+                "*",
+                "'",
+                "%",
+                ",",
+                "\u00e9",
+                "\u0001",
+                "\r\n ");
+        checkAll(strings(symbols)
+                .flatMap(text -> Stream.of(
+                        "form-data" + text, "form-data; name=" + text, "form-data; name=\"" + text + "\"; filename=b"))
+                .map(value -> "--x\r\nContent-Disposition: " + value + "\r\n\r\nb\r\n--x--")
+                .map(body -> new Case("multipart/form-data; boundary=x", Decoding.bytes(body))));
+    }
+
+    /** All strings of up to {@link #SYMBOLS} symbols that matter, at three places of a Content-Type. */
+    @Test
+    void shortContentTypes_haveTheResultOfTheReferenceParser() {
+        List<String> symbols = List.of(
+                ";",
+                "=",
+                "\"",
+                "\\",
+                " ",
+                "\t",
+                "a",
+                "boundary",
+                "BOUNDARY=a",
+                "charset",
+                "*",
+                "'",
+                ",",
+                "\u00e9",
+                "\u0001",
+                "/");
+        byte[] body = Decoding.bytes("--a\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n--a--");
+        checkAll(strings(symbols)
+                .flatMap(text -> Stream.of(
+                        "multipart/form-data" + text,
+                        "multipart/form-data; boundary=" + text,
+                        "multipart/form-data; boundary=a" + text))
+                .map(type -> new Case(type, body)));
+    }
+
+    private record Case(String contentType, byte[] body) {}
+
+    private static Stream<String> strings(List<String> symbols) {
+        List<String> all = new ArrayList<>(List.of(""));
+        int from = 0;
+        for (int length = 1; length <= SYMBOLS; length++) {
+            int to = all.size();
+            for (String start : List.copyOf(all.subList(from, to))) {
+                symbols.forEach(symbol -> all.add(start + symbol));
+            }
+            from = to;
+        }
+        return all.stream();
+    }
+
+    private static void checkAll(Stream<Case> cases) {
+        cases.parallel()
+                .forEach(each -> Verdict.ALL.forEach(preset -> {
+                    Outcome outcome = ReferenceParser.parse(
+                            each.contentType(), each.body(), preset.toString(), ReferenceLimits.DEFAULTS);
+                    List<ByteBuf> chunks = List.of(Unpooled.wrappedBuffer(each.body()));
+                    ReferenceResult.assertSame(
+                            outcome,
+                            each.contentType(),
+                            each.body(),
+                            ReferenceLimits.DEFAULTS,
+                            preset,
+                            chunks,
+                            "short string");
+                }));
     }
 
     private static boolean check(long seed, Preset preset) {
