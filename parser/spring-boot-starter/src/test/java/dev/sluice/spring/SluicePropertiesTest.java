@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
@@ -280,9 +281,12 @@ class SluicePropertiesTest {
         expected.put("sluice.enabled", "true");
         expected.put("sluice.paths", "null");
         expected.put("sluice.log-rejected", "info");
+        String page = Files.readString(
+                Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/spring-boot-s3.md"));
         for (RecordComponent property : S3Properties.class.getRecordComponents()) {
-            String name =
-                    "sluice.s3." + property.getName().replaceAll("[A-Z]", "-$0").toLowerCase(Locale.ROOT);
+            String key = property.getName().replaceAll("[A-Z]", "-$0").toLowerCase(Locale.ROOT);
+            assertTrue(page.contains('`' + key + '`') || page.contains('`' + key + ".<name>`"), key);
+            String name = "sluice.s3." + key;
             assertTrue(defaults.containsKey(name), name);
             expected.put(name, String.valueOf(defaults.get(name)));
         }
