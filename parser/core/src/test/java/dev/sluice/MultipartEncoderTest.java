@@ -115,6 +115,15 @@ class MultipartEncoderTest {
         assertEquals(Unpooled.EMPTY_BUFFER, encoder.write(Unpooled.EMPTY_BUFFER));
     }
 
+    @Test
+    void partWithoutName_isNamedByItsIndex() throws IOException {
+        MultipartEncoder encoder = encoder("multipart/mixed");
+        encoder.beginPart(List.of()).release();
+        IOException failure = assertThrows(IOException.class, () -> encoder.write(bytes("--x")));
+        assertEquals(
+                "part 0 contains the boundary of the body: send the body with a new boundary", failure.getMessage());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"--x", "--xa", "a\r\n--x", "a\r\n--x--\r\n", "\r\r\n--x", "a\r--x", "a\n--x", "\n--x"})
     void content_withDelimiter_failsTheBodyAtEverySplit(String content) throws IOException {

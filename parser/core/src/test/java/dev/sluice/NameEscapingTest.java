@@ -103,6 +103,26 @@ class NameEscapingTest {
         assertEquals(replaced, written("a", name, NameEscaping.REPLACE).filename());
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            ignoreLeadingAndTrailingWhitespace = false,
+            value = {
+                "a\tb,a control character at index 1",
+                "a ,a blank or byte order mark at its start or end at index 1",
+                "a\\b,a backslash at index 1",
+                "a;b,a semicolon at index 1",
+                "%41,a percent escape at index 0",
+                "&#1;,a character reference at index 0",
+                "=?,an encoded word at index 0",
+                "name=,a parameter at index 4",
+                "\uD800,half of a surrogate pair at index 0"
+            })
+    void rejection_namesProblem(String name, String problem) {
+        IllegalArgumentException e =
+                assertThrows(IllegalArgumentException.class, () -> written("a", name, NameEscaping.REJECT));
+        assertTrue(e.getMessage().startsWith("the file name has " + problem + ", "), e.getMessage());
+    }
+
     private static void assertRejected(String name, String filename, NameEscaping escaping) {
         IllegalArgumentException e =
                 assertThrows(IllegalArgumentException.class, () -> written(name, filename, escaping));
@@ -121,7 +141,7 @@ class NameEscapingTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"a[b,a_b", "a]b,a_b", "[a],_a_", "a[b]c,a_b_c", "a[[b]],a__b__", "a]b[c],a_b_c_", "a[b][c,a_b__c"})
+    @CsvSource({"a[b,a_b", "a]b,a_b", "[a],_a_", "a[b]c,a_b_c", "a[[b]],a__b__", "]b[c],_b_c_", "a[b][c,a_b__c"})
     void bracketsThatArentAnArray_areRejectedForFiles(String name, String replaced) throws IOException {
         assertRejected(name, "f", NameEscaping.REJECT);
         assertEquals(replaced, written(name, "f", NameEscaping.REPLACE).name());

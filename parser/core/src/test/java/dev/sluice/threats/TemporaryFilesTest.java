@@ -305,6 +305,9 @@ class TemporaryFilesTest extends SpooledTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackage("dev.sluice.encode") // sends bodies through a Flow.Publisher
+                .and()
+                .haveNameNotMatching(
+                        "dev\\.sluice\\.form\\.(OutgoingForm|FormSubscriber).*") // use threads of the caller
                 .should()
                 .callConstructor(Thread.class, Runnable.class)
                 .orShould()
