@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.SpooledFiles;
+import dev.sluice.testkit.TenUploads;
 import jakarta.servlet.http.HttpSessionAttributeListener;
 import jakarta.servlet.http.HttpSessionBindingEvent;
 import java.net.URI;
@@ -100,6 +102,14 @@ class MigratedServletTest {
         try (Stream<Path> stored = Files.list(store)) {
             assertEquals(2, stored.count());
         }
+    }
+
+    @Test
+    void post_tenUploads_areStoredOrRefused() throws Exception {
+        String sent = new TenUploads(target.getPort(), "/", "photo", "image/jpeg", 10 << 20)
+                .send(() -> (long) SpooledFiles.below(store).size(), () ->
+                        (long) SpooledFiles.below(directory.resolve("spool")).size());
+        assertEquals(TenUploads.all(200), sent);
     }
 
     @Test

@@ -1,10 +1,14 @@
 package dev.sluice.samples.servlet.readme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.testkit.BrowserForm;
+import dev.sluice.testkit.SpooledFiles;
+import dev.sluice.testkit.TenUploads;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -30,6 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeServletTest {
     @TempDir
     Path directory;
+
+    @TempDir
+    Path scratch;
 
     private final Server server = new Server();
 
@@ -91,6 +98,16 @@ class ReadmeServletTest {
         assertEquals(
                 400,
                 post(serve(new Parts()), Arrays.copyOf(body, body.length - 8)).status());
+    }
+
+    @Test
+    void filter_answersTheTenUploads() throws Exception {
+        URI target = serve(new Parts());
+        String sent = new TenUploads(target.getPort(), "/upload", "f", "image/jpeg", 100 << 20)
+                .send(() -> 0L, () -> (long) SpooledFiles.below(directory).size());
+        assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), sent);
+        String shown = BrowserForm.submit(target, "f", scratch);
+        assertTrue(shown.contains("[title, f, f, f], null"), shown);
     }
 
     @Test
