@@ -47,7 +47,8 @@ public final class FormRelay implements AutoCloseable {
     @FunctionalInterface
     public interface Rule {
         /**
-         * {@return the part to write, or null to drop it}
+         * {@return the part to write, or null to drop it} Drop parts with an empty file name, which a browser sends for a file input
+         * that was left empty: such a name is rejected.
          *
          * @throws IOException to reject the form
          */

@@ -73,7 +73,8 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      * {@return the form, which belongs to the caller, who closes it}
      *
      * <p>Fails with a {@link dev.sluice.MultipartException}, with the exception of a sink or of the application, or with
-     * the failure given to {@link #onError}.
+     * the failure given to {@link #onError}. A form can be completed even after {@link #onError} if its commit had begun. So
+     * the stage that closes the form must not be cancelled.
      */
     public CompletionStage<MultipartForm> completion() {
         return completion.copy(); // some frameworks cancel it

@@ -87,7 +87,10 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
                 .expandNested(true);
     }
 
-    /** {@return a sink that sends the part with the names and the type of the client} If these could be misread, the form is rejected. */
+    /**
+     * {@return a sink that sends the part with the names and the type of the client} If these could be misread, the form is rejected. Skip
+     * parts with an empty file name, which a browser sends for a file input that was left empty: such a name is rejected.
+     */
     public PartSink part(PartHead head) {
         return new Part(Objects.requireNonNull(head.name(), "name"), head.filename(), head.contentType(), head);
     }

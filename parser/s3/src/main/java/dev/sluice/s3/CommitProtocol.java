@@ -165,7 +165,8 @@ final class CommitProtocol {
         long since = System.nanoTime();
         BooleanSupplier isSoon = () -> System.nanoTime() - since < MOST_NANOS;
         FormRecord tombstone = FormRecord.tombstone(record.id(), random());
-        return settle(record, null, () -> isYoung.getAsBoolean() && isSoon.getAsBoolean(), 1)
+        return CompletableFuture.completedFuture(record) // a store that throws fails the future
+                .thenCompose(first -> settle(first, null, () -> isYoung.getAsBoolean() && isSoon.getAsBoolean(), 1))
                 .exceptionallyCompose(unknown -> settle(tombstone, null, isSoon, 1)
                         .thenApply(standing -> {
                             if (standing.equals(tombstone)) {

@@ -102,7 +102,8 @@ record S3Properties(
         if (bucket.isBlank()) {
             throw invalid("bucket", bucket, "the name of the bucket is empty");
         } else if (endpoint != null
-                && (endpoint.getHost() == null || !endpoint.getScheme().matches("https?"))) {
+                && (endpoint.getHost() == null
+                        || !String.valueOf(endpoint.getScheme()).matches("https?"))) {
             throw invalid("endpoint", endpoint, "it is not a URL such as http://localhost:8333");
         } else if ((accessKey == null) != (secretKey == null) || sessionToken != null && accessKey == null) {
             throw invalid("access-key", accessKey, "access-key and secret-key belong together: set both or neither");
@@ -119,6 +120,12 @@ record S3Properties(
                     "the application has a bean of the type " + S3AsyncClient.class.getSimpleName()
                             + ", whose own settings apply. Remove the property or the bean");
         }
+    }
+
+    /** {@return the address of the store, without credentials} */
+    @Override
+    public String toString() {
+        return address();
     }
 
     private AwsCredentialsProvider given() {

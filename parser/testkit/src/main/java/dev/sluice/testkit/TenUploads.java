@@ -121,8 +121,8 @@ public final class TenUploads {
     }
 
     private String head(String contentType, String length) {
-        return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: " + contentType + "\r\n"
-                + length + "\r\n\r\n";
+        return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: " + contentType
+                + "\r\n" + length + "\r\n\r\n";
     }
 
     /** A request, sent while its answer is awaited. {@link #PIECE} stands for as many bytes as the limit. */

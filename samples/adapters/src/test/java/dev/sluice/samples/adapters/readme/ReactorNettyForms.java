@@ -47,7 +47,7 @@ final class ReactorNettyForms implements BiFunction<HttpServerRequest, HttpServe
         if (!answer.isDone()) { // otherwise it was rejected at its head, and 100 (Continue) must not be sent
             JdkFlowAdapter.publisherToFlowPublisher(request.receive().retain()).subscribe(form);
         }
-        return Mono.fromFuture(answer)
+        return Mono.fromFuture(answer, true) // never cancelled, so that each form is closed
                 .onErrorResume(MultipartException.class, refused -> {
                     response.status(refused.httpStatus()).keepAlive(form.isAtEnd());
                     return Mono.just(String.valueOf(refused.getMessage()));
