@@ -36,6 +36,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -308,6 +309,13 @@ class WebFluxTest {
         context = new SpringApplicationBuilder(Uploads.class)
                 .web(WebApplicationType.REACTIVE)
                 .run(all.toArray(String[]::new));
+    }
+
+    /** Other classes use the same server. */
+    @BeforeEach
+    void countFromZero() {
+        ACCEPTED.set(0);
+        CONNECTED.set(0);
     }
 
     @AfterEach
