@@ -85,7 +85,7 @@ final class Tables {
                         : ratio(sluice.score() / row.score()) + (row.wrong() ? " (wrong)" : "");
             }
             case "allocated" -> row.allocated() == null ? "-" : number(row.allocated());
-            case "speed" -> row.bytes() < SMALL_BODY ? figure(row, row.cost(), " us") : throughput(row);
+            case "speed" -> row.bytes() < SMALL_BODY ? figure(row, row.cost(), " µs") : throughput(row);
             case "throughput" -> throughput(row);
             case "nanosPerByte" -> figure(row, row.nanosPerByte(), "");
             case "cost" -> figure(row, row.cost(), "");
