@@ -16,6 +16,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -98,6 +99,15 @@ class ReadmeServletTest {
         assertEquals(
                 400,
                 post(serve(new Parts()), Arrays.copyOf(body, body.length - 8)).status());
+    }
+
+    @Test
+    void deviations_areListed() throws Exception {
+        byte[] body = new String(new TestForm().field("a", "1").body(), StandardCharsets.US_ASCII)
+                .replaceFirst("\r\n", " \r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+        Answer answer = post(serve(new DeviationServlet()), body);
+        assertTrue(answer.text().startsWith("[TRANSPORT_PADDING at "), answer.text());
     }
 
     @Test

@@ -1,0 +1,14 @@
+package dev.sluice.samples.upload.readme;
+
+// @start region="large"
+import dev.sluice.form.Forms;
+import java.io.IOException;
+import java.nio.file.Path;
+
+final class LargeUploads {
+    /** Forms of up to 2 GiB, for plain Java and for MultipartHandlers in Netty. */
+    static Forms open(Path temporaryFiles) throws IOException {
+        return Forms.open(temporaryFiles, options -> options.maxBodyBytes(2L << 30));
+    }
+}
+// @end
