@@ -385,7 +385,7 @@ public final class MultipartBody {
         private String boundary = RandomBoundary.next();
         private boolean chosenBoundary;
 
-        /** Null before the first part, which fixes the boundary, and after the last one. */
+        /** Null before the first part, which fixes the boundary. */
         private @Nullable HeadWriter writer;
 
         private int parts;

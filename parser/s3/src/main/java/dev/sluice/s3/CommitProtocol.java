@@ -40,8 +40,9 @@ import org.jspecify.annotations.Nullable;
  * failed or unproven one says nothing, so the record is read: the own record means success, and a tombstone means that a sweep has
  * ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
  * the same condition: then either the tombstone stands, and the form has failed, or the record does, and the form is committed. Only
- * if this is not settled either, the outcome is unknown: the form fails with 503, and nothing is deleted. A form that is aborted while
- * its record is being written is committed or not by the same rule.
+ * if this is not settled either, the outcome is unknown, and the form fails with 503. Its clean-up then tries once more to end it as
+ * described below, and deletes files only if a tombstone stands. A form that is aborted while its record is being written is committed
+ * or not by the same rule.
  *
  * <p><b>End.</b> To end an abandoned form, a tombstone is written to the same key, with the same condition. If an intact tombstone is
  * read back, the form cannot be committed any more, and only then its files and uploads are deleted. If a record is read
