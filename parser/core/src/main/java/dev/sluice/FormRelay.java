@@ -3,7 +3,6 @@ package dev.sluice;
 import dev.sluice.encode.ChunkInputStream;
 import dev.sluice.encode.RandomBoundary;
 import dev.sluice.legacy.LegacyFormats;
-import dev.sluice.legacy.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.ReferenceCountUtil;
@@ -21,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * {@snippet file="RelayForm.java" region="relay"}
  *
  * <p>Feed a chunk, then call {@link #next()} until it returns null, as fast as the other server reads. The relay holds one chunk and one
- * header section. It has no threads, and does no I/O except by {@link #inputStream}. Content in base64 or quoted-printable is
- * decoded, because many servers ignore its header. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
+ * header section. It has no threads, and does no I/O except by {@link #inputStream}. Content in base64 or quoted-printable is not decoded: a form in which the rule keeps
+ * such content is rejected. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
  * close-delimiter is never returned: abort the outgoing message.
  */
 public final class FormRelay implements AutoCloseable {
@@ -60,7 +59,6 @@ public final class FormRelay implements AutoCloseable {
 
     private final MultipartDecoder decoder;
     private final MultipartEncoder encoder;
-    private final boolean replaces;
     private final Rule rule;
     private Iterator<Part> added = List.<Part>of().iterator();
 
@@ -68,17 +66,12 @@ public final class FormRelay implements AutoCloseable {
     private @Nullable ByteBuf replacement;
 
     private boolean passing;
-
-    /** Decodes the content of the current part; null if it needs no decoding. */
-    private @Nullable TransferDecoder transfer;
-
     private boolean finished;
     private boolean ended;
 
-    private FormRelay(MultipartDecoder decoder, MultipartEncoder encoder, boolean replaces, Rule rule) {
+    private FormRelay(MultipartDecoder decoder, MultipartEncoder encoder, Rule rule) {
         this.decoder = decoder;
         this.encoder = encoder;
-        this.replaces = replaces;
         this.rule = Objects.requireNonNull(rule, "rule");
     }
 
@@ -87,9 +80,8 @@ public final class FormRelay implements AutoCloseable {
      *
      * @param contentType the {@code Content-Type} of the client, or null if it has none
      * @param options what is accepted from the client
-     * @param escaping the treatment of names that could be misread. If it rejects a part that was not changed, the form is rejected. {@link
-     *     NameEscaping#REPLACE} also replaces a media type of the client that could be misread: by {@code application/octet-stream}, or
-     *     for a field by none
+     * @param escaping the treatment of names that could be misread. If it rejects the name of a part that was not changed, the form is
+     *     rejected
      * @param rule called once for each part
      * @throws MultipartException if {@code contentType} is not acceptable
      */
@@ -100,7 +92,6 @@ public final class FormRelay implements AutoCloseable {
         return new FormRelay(
                 decoder,
                 MultipartEncoder.create(Boundary.randomForm(RandomBoundary.next()), escaping, options.allocator()),
-                escaping == NameEscaping.REPLACE,
                 rule);
     }
 
@@ -147,15 +138,9 @@ public final class FormRelay implements AutoCloseable {
      */
     public @Nullable ByteBuf next() throws IOException {
         try {
-            for (; ; ) {
-                ByteBuf content = replacement;
-                replacement = null;
-                ByteBuf next = content != null ? encoder.write(content) : relay();
-                if (next == null || next.isReadable()) { // an empty chunk would end a chunked message
-                    return next;
-                }
-                next.release();
-            }
+            ByteBuf content = replacement;
+            replacement = null;
+            return content != null ? encoder.write(content) : relay();
         } catch (Throwable e) {
             close(); // or data of the rejected part would become part of the previous one
             throw e;
@@ -193,62 +178,41 @@ public final class FormRelay implements AutoCloseable {
                     return null;
                 }
                 case PART_BEGIN -> {
-                    PartHead head = decoder.head();
-                    Part part = rule.apply(head);
+                    Part part = rule.apply(decoder.head());
                     passing = part != null && part.content == null;
-                    transfer = passing
-                            ? LegacyFormats.transferDecoder(head.transferEncoding(), what -> malformed(head, what))
-                            : null;
+                    if (passing
+                            && LegacyFormats.transferDecoder(decoder.head().transferEncoding(), IOException::new)
+                                    != null) {
+                        // without the header, the other server would read the encoded bytes as the content
+                        throw decoder.head()
+                                .because(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING)
+                                .build();
+                    }
                     if (part != null) {
-                        return begin(part, head);
+                        return begin(part, part.equals(Part.of(decoder.head())));
                     }
                 }
                 case DATA -> {
-                    if (transfer != null) {
-                        byte[] decoded = new byte
-                                [TransferDecoder.maxDecoded(decoder.data().readableBytes())];
-                        int count = transfer.decode(decoder.data(), decoded);
-                        return encoder.write(Unpooled.wrappedBuffer(decoded, 0, count));
-                    } else if (passing) {
+                    if (passing) {
                         return encoder.write(decoder.data().retain());
-                    }
-                }
-                case PART_END -> {
-                    if (transfer != null) {
-                        byte[] last = new byte[TransferDecoder.maxDecoded(0)];
-                        int count = transfer.end(last);
-                        transfer = null;
-                        return encoder.write(Unpooled.wrappedBuffer(last, 0, count));
                     }
                 }
                 case END -> {
                     boolean first = !ended;
                     ended = !added.hasNext();
-                    return !ended ? begin(added.next(), null) : first ? encoder.finish() : null;
+                    return !ended ? begin(added.next(), false) : first ? encoder.finish() : null;
                 }
+                default -> {} // PART_END
             }
         }
     }
 
-    private static MultipartException malformed(PartHead head, String what) {
-        return head.because(MultipartException.Reason.MALFORMED_TRANSFER_ENCODING)
-                .saying("the body of a part " + what)
-                .build();
-    }
-
-    /** @param head of the client; null for an added part */
-    private ByteBuf begin(Part part, @Nullable PartHead head) throws IOException {
+    private ByteBuf begin(Part part, boolean unchanged) throws IOException {
         replacement = part.content;
         try {
             return encoder.beginPart(part.name, part.filename, part.contentType);
         } catch (IllegalArgumentException e) {
-            String neutral = part.filename == null ? null : "application/octet-stream";
-            if (replaces
-                    && head != null
-                    && !Objects.equals(part.contentType, neutral)
-                    && Objects.equals(part.contentType, head.contentType())) {
-                return begin(new Part(part.name, part.filename, neutral, part.content), head);
-            } else if (head == null || !part.equals(Part.of(head))) {
+            if (!unchanged) {
                 throw e;
             }
             throw MultipartException.because(MultipartException.Reason.MALFORMED_HEADER)

@@ -232,8 +232,6 @@ class MultipartEncoderTest {
                 "text/plain; charset=utf-16",
                 "text/plain; charset=unknown",
                 "text/plain; charset=utf-8; charset=utf-8",
-                "message/rfc822",
-                "Message/partial; id=1",
                 "multipart/mixed",
                 "Multipart/mixed; boundary=y"
             })

@@ -194,10 +194,7 @@ public final class HeadWriter {
             return;
         }
         String plain = withoutParameters(contentType);
-        if (plain.regionMatches(true, 0, "message/", 0, 8)) {
-            throw new IllegalArgumentException(
-                    "some readers parse a message within a form: send it as application/octet-stream");
-        } else if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
+        if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
             checked(
                     FORM_DATA,
                     List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));

@@ -25,7 +25,6 @@ import java.io.IOException;
 import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -181,14 +180,9 @@ class WritingTest {
                 Run second;
                 try {
                     second = relayed(soup);
-                } catch (MultipartException e) { // only malformed base64, which the decoder alone does not read
-                    assertEquals(MultipartException.Reason.MALFORMED_TRANSFER_ENCODING, e.reason(), soup::toString);
+                } catch (MultipartException e) { // only encodings, which the relay does not decode
+                    assertEquals(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING, e.reason(), soup::toString);
                     encoded++;
-                    continue;
-                }
-                if (soup.toString().toLowerCase(Locale.ROOT).contains("content-transfer-encoding: base64")) {
-                    encoded++; // the relay decodes it
-                    assertEquals(first.parts.size(), second.parts.size(), soup::toString);
                     continue;
                 }
                 forms++;
