@@ -54,11 +54,14 @@ class CommitTest {
         private volatile Predicate<String> late = NONE;
         private volatile Predicate<String> lost = NONE;
         private volatile Predicate<String> unproven = NONE;
+        private volatile Predicate<String> thrown = NONE;
         private volatile boolean isClosed;
 
         @Override
         public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
-            if (lost.test(name)) {
+            if (thrown.test(name)) {
+                throw new IllegalStateException("the client is broken");
+            } else if (lost.test(name)) {
                 return CompletableFuture.failedFuture(new IOException(name + " was lost"));
             }
             CompletableFuture<T> made = MemoryStore.Network.super.send(name, work);
@@ -158,6 +161,18 @@ class CommitTest {
         assertEquals(gone, failure(sending.form()));
         network.released.complete(null);
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
+    void commit_ofAClientThatThrows_isEndedByATombstone() throws Exception {
+        AtomicInteger writes = new AtomicInteger();
+        network.thrown = RECORD.and(name -> writes.incrementAndGet() == 1);
+        S3Form form = sinks.newForm();
+        Throwable failure = failure(send(form, form, new File("a", 10)).form());
+        assertTrue(failure.getMessage().endsWith("the client is broken"), failure::getMessage);
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertFalse(exists(form));
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
 
