@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * {@snippet file="RelayForm.java" region="relay"}
  *
  * <p>Feed a chunk, then call {@link #next()} until it returns null, as fast as the other server reads. The relay holds one chunk and one
- * header section. It has no threads, and does no I/O except by {@link #inputStream}. Content in base64 or quoted-printable is not decoded: a form in which the rule keeps
- * such content is rejected. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
+ * header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is not decoded: a form
+ * in which the rule keeps such content is rejected. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
  * close-delimiter is never returned: abort the outgoing message.
  */
 public final class FormRelay implements AutoCloseable {
@@ -148,8 +148,8 @@ public final class FormRelay implements AutoCloseable {
     }
 
     /**
-     * {@return a stream of the bytes to send, for a blocking client} Each read reads from {@code in} what it needs, and throws if the form of the client
-     * is rejected or incomplete. The client then aborts the request, because it has not seen the end of the stream.
+     * {@return a stream of the bytes to send, for a blocking client; close it} Each read reads from {@code in} what it needs, and throws if
+     * the form of the client is rejected or incomplete. The client then aborts the request, because it has not seen the end of the stream.
      *
      * @param in the body of the client; not closed with the stream
      */

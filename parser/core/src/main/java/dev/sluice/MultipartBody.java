@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 public final class MultipartBody {
     private static final int CHUNK_SIZE = 32 * 1024;
 
-    /** The most content in memory that is written between the heads. */
+    /** The size up to which content in memory is copied into the array of heads, in bytes. */
     private static final int MAX_COPY = 1024;
 
     /** Memory for the garbage collector: consumers of {@code ByteBuffer}s do not say when they are done. */

@@ -263,7 +263,7 @@ class ExplorationTest {
             }
         }
 
-        /** {@return the events of what follows, and the abstract state after it} */
+        /** {@return the events that these bytes cause, and the abstract state after them} */
         String future(byte[] bytes, Limits limits) {
             events = new StringBuilder();
             feed(bytes, 0, bytes.length);

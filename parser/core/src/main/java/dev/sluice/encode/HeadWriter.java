@@ -50,7 +50,7 @@ public final class HeadWriter {
     private byte[] bytes = new byte[512];
     private int size;
 
-    /** The end of what has been written of a part. It becomes {@link #size} when the part is accepted. */
+    /** The end of the bytes of the current part. {@link #size} is set to it when the part is accepted. */
     private int at;
 
     private boolean begun;

@@ -1,5 +1,6 @@
 package dev.sluice.testkit;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -34,7 +35,7 @@ public final class BrowserForm {
      */
     public static String submit(URI target, String field, Path scratch) throws IOException, InterruptedException {
         Path program = Stream.of("chromium", "chromium-browser", "google-chrome")
-                .flatMap(name -> Stream.of(System.getenv("PATH").split(java.io.File.pathSeparator))
+                .flatMap(name -> Stream.of(System.getenv("PATH").split(File.pathSeparator))
                         .map(directory -> Path.of(directory, name)))
                 .filter(Files::isExecutable)
                 .findFirst()
