@@ -1,15 +1,22 @@
 package dev.sluice.samples.adapters.readme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
+import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.form.PartDecision;
+import dev.sluice.form.PartSink;
+import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
+import io.netty.buffer.ByteBuf;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import java.io.IOException;
@@ -21,10 +28,13 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -132,7 +142,8 @@ class AdaptersTest {
 
     private static String describe(MultipartForm form) {
         try {
-            return form.text("title") + ' ' + form.requireFile("file").size();
+            FormPart file = form.file("file");
+            return form.text("title") + ' ' + (file == null ? "elsewhere" : file.size());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -305,6 +316,72 @@ class AdaptersTest {
                 }
             }
             awaitNothing();
+        }
+    }
+
+    /** A sink that is not ready after its first bytes, until the test says so. */
+    private static final class SlowSink implements PartSink {
+        final Readiness first = Readiness.pending();
+        final CountDownLatch called = new CountDownLatch(1);
+        long size;
+
+        @Override
+        public Readiness write(ByteBuf data) {
+            called.countDown();
+            size += data.readableBytes();
+            return first;
+        }
+
+        @Override
+        public Readiness complete() {
+            return Readiness.READY;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void slowSink_pausesClient(Adapter adapter) throws Exception {
+        SlowSink sink = new SlowSink();
+        AtomicLong received = new AtomicLong();
+        FormOptions defaults = forms.options();
+        forms.close();
+        forms = Forms.of(defaults.toBuilder()
+                .maxBodyBytes(64 * MIB)
+                .maxPartBytes(64 * MIB)
+                .decider(part -> part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(sink))
+                .metrics(new FormMetrics() {
+                    @Override
+                    public void bodyReceived(int bytes) {
+                        received.addAndGet(bytes);
+                    }
+
+                    @Override
+                    public void formEnded(FormSummary summary) {}
+                })
+                .build());
+        byte[] body = form(40 * MIB);
+        try (Server server = adapter.start(this);
+                Client client = new Client(server)) {
+            client.head("Content-Length: " + body.length);
+            CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+                try {
+                    client.write(body);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            assertTrue(sink.called.await(1, TimeUnit.MINUTES));
+            Thread.sleep(500); // bytes that nothing has requested would arrive now
+            assertFalse(sent.isDone(), "the client was not paused");
+            assertTrue(received.get() < MIB, () -> received + " bytes were received");
+            assertTrue(memory.used() < 2 * MIB, () -> memory.used() + " bytes are held");
+            sink.first.ready();
+            assertEquals("200 Holiday elsewhere", client.answer());
+            sent.get(1, TimeUnit.MINUTES);
+            assertEquals(40 * MIB, sink.size);
         }
     }
 
