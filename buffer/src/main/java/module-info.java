@@ -1,5 +1,5 @@
 /**
- * Bytes and reference counts, without knowledge of MIME: a resumable delimiter search, direct access to the memory of a buffer, an
+ * Byte buffers and reference counts, independent of MIME: a resumable delimiter search, direct access to the memory of a buffer, an
  * accumulation buffer, and text decoding. Internal to {@code dev.sluice}.
  */
 @SuppressWarnings("module") // dev.sluice is built later

@@ -4,7 +4,7 @@ module dev.sluice {
     requires dev.sluice.buffer;
     requires transitive io.netty.buffer;
     requires io.netty.common;
-    requires static transitive java.net.http; // for the publisher() of MultipartBody and OutgoingForm alone
+    requires static transitive java.net.http; // only for publisher() of MultipartBody and OutgoingForm
     requires static transitive org.jspecify;
 
     exports dev.sluice;

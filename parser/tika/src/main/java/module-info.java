@@ -2,7 +2,7 @@
 module dev.sluice.tika {
     requires transitive dev.sluice;
     requires org.apache.tika.core;
-    requires java.sql; // like java.xml, used by Tika, which is not a named module and cannot declare it
+    requires java.sql; // Tika uses this and java.xml, but its automatic module cannot require modules
     requires java.xml;
     requires static transitive org.jspecify;
 

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A growing buffer for bytes that span several chunks, such as a header section split by the network. Not thread-safe.
  *
- * <p>The bytes are in one pooled heap buffer. Callers may retain slices of it. While a caller holds the buffer ({@code
- * refCnt() > 1}), the bytes already there are never overwritten: {@link #truncate} releases the buffer and, if bytes
- * remain, copies them to a new one. The caller limits the size.
+ * <p>The bytes are in one heap buffer. Callers may retain slices of it, which are never overwritten: if a slice is retained ({@code
+ * refCnt() > 1}), {@link #truncate} releases the buffer and copies the remaining bytes to a new one. The size has no limit here; the caller
+ * must limit it.
  */
 public final class Accumulation implements AutoCloseable {
     private final ByteBufAllocator allocator;
@@ -24,7 +24,7 @@ public final class Accumulation implements AutoCloseable {
     private int size;
     private boolean closed;
 
-    /** @param initialCapacity number of bytes to allocate at the first {@link #append}, at least 1 */
+    /** @param initialCapacity the number of bytes to allocate at the first {@link #append}, at least 1 */
     public Accumulation(ByteBufAllocator allocator, int initialCapacity) {
         if (initialCapacity < 1) {
             throw new IllegalArgumentException("initialCapacity is " + initialCapacity + ", must be 1 or more");
@@ -34,7 +34,7 @@ public final class Accumulation implements AutoCloseable {
         this.array = EmptyArrays.EMPTY_BYTES;
     }
 
-    /** Appends a copy of {@code length} bytes of the open chunk, starting at an absolute index. */
+    /** Appends a copy of {@code length} bytes of the chunk, starting at {@code index}. */
     public void append(ChunkMemory chunk, int index, int length) {
         if (closed) {
             throw new IllegalStateException("the accumulation is closed");

@@ -6,15 +6,15 @@ import java.nio.ByteOrder;
 
 /**
  * The inner loops of {@link DelimiterSearch} over a byte array. {@link ViewKernel} has the same loops over NIO buffers, because one loop
- * for both kinds of memory would be slower. Several bytes are compared at once in a {@code long}, see {@link Swar}.
+ * for both kinds of memory would be slower. Eight bytes are compared at once in a {@code long}, see {@link Swar}.
  */
 final class ArrayKernel {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
     /**
-     * The smallest number of bytes for which {@link #anyPair} is worth a call. The JIT adds scalar loops before and
-     * after the vector loop.
+     * The smallest number of bytes for which {@link #anyPair} is worth a call, because the JIT adds scalar loops before and after the
+     * vector loop.
      */
     static final int MIN_PASS_LENGTH = 256;
 
@@ -25,9 +25,9 @@ final class ArrayKernel {
      *     if any position p has byte `first` at p and byte `last` at p + distance, and any has a line break at p - 1: return the block
      * return the end of the last whole block
      *
-     * A byte of (word ^ pattern) is 0 where the word has the byte, so a byte of the OR is 0 where both bytes match. (x - 01..) & ~x
-     * has a top bit set if and only if some byte of x is 0. The two conditions may be true for different positions, so a block without
-     * a match may be returned. A block with a match is never skipped.
+     * `first` and `last` contain the byte eight times. A byte of (word ^ first) is 0 where the word has that byte, so a byte of x or y is 0
+     * where both bytes match. (x - ONES) & ~x has a top bit set if and only if some byte of x is 0. The pair and the line break may be at
+     * different positions, so a block without a match may be returned. A block with a match is never skipped.
      */
     static int pairs(byte[] memory, int i, int end, int distance, long first, long last) {
         while (i <= end - Swar.BLOCK) {
@@ -47,7 +47,7 @@ final class ArrayKernel {
      * Returns whether any position p in [i, end) has byte `first` at p and byte `last` at p + distance. The length of the range must be
      * a multiple of 8.
      *
-     * The loop has no branch, so the JIT vectorizes it, but only if `distance` is a plain value in the caller and not a sum.
+     * The loop has no branch, so the JIT vectorizes it, but only if the caller passes a variable as `distance` and not a sum.
      */
     static boolean anyPair(byte[] memory, int i, int end, int distance, long first, long last) {
         long found = 0;
@@ -59,26 +59,50 @@ final class ArrayKernel {
     }
 
     /*
-     * for q, q + 4 * stride, ... while four grams fit before end:
-     *     if any of the 4-byte grams at q, q + stride, q + 2 * stride, q + 3 * stride is in the set: return q
+     * for q = i, i + stride, ... while a gram fits before end:
+     *     if the gram at q is in the set: return q
      * return q
      *
-     * The stride is the number of grams in the delimiter, and the set contains all of them, so every occurrence of the delimiter has one
-     * gram that is probed and found. The four probes are independent of each other, so the processor runs them in parallel.
+     * The stride is the number of grams in the delimiter, and the set contains all of them, so one gram of every occurrence of the
+     * delimiter is probed and found. The first loop probes four grams in each round, because the processor runs them in parallel.
      */
-    static int grams(byte[] memory, int q, int end, int stride, long[] set) {
-        int last = end - Grams.LENGTH - 3 * stride;
-        while (q <= last) {
-            int a = Grams.slot((int) INT.get(memory, q));
-            int b = Grams.slot((int) INT.get(memory, q + stride));
-            int c = Grams.slot((int) INT.get(memory, q + 2 * stride));
-            int d = Grams.slot((int) INT.get(memory, q + 3 * stride));
-            if (((set[a >>> 6] >>> a | set[b >>> 6] >>> b | set[c >>> 6] >>> c | set[d >>> 6] >>> d) & 1) != 0) {
-                return q;
-            }
+    static int grams(byte[] memory, int i, int end, int stride, Grams set) {
+        int q = i;
+        int last = end - Grams.LENGTH;
+        while (q <= last - 3 * stride
+                && !set.contains((int) INT.get(memory, q))
+                && !set.contains((int) INT.get(memory, q + stride))
+                && !set.contains((int) INT.get(memory, q + 2 * stride))
+                && !set.contains((int) INT.get(memory, q + 3 * stride))) {
             q += 4 * stride;
         }
+        while (q <= last && !set.contains((int) INT.get(memory, q))) {
+            q += stride;
+        }
         return q;
+    }
+
+    /*
+     * Returns whether any of the 8-byte words at i, i + stride, i + 2 * stride, ... is equal to `value` in the bits of `mask`. The last
+     * word ends at `end` or before.
+     */
+    static boolean anyWord(byte[] memory, int i, int end, int stride, long mask, long value) {
+        int at = i;
+        for (int last = end - 8 - 3 * stride; at <= last; at += 4 * stride) {
+            long a = (long) LONG.get(memory, at) & mask;
+            long b = (long) LONG.get(memory, at + stride) & mask;
+            long c = (long) LONG.get(memory, at + 2 * stride) & mask;
+            long d = (long) LONG.get(memory, at + 3 * stride) & mask;
+            if (a == value | b == value | c == value | d == value) {
+                return true;
+            }
+        }
+        for (; at <= end - 8; at += stride) {
+            if (((long) LONG.get(memory, at) & mask) == value) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /* Returns the first index in [i, end) of a CR or LF, or end. */
@@ -96,7 +120,7 @@ final class ArrayKernel {
         return i;
     }
 
-    /* Returns the number of equal bytes, at most `length`, in memory from i and in text from `from`. */
+    /* Returns the number of equal bytes before the first difference, at most `length`, in memory from i and in text from `from`. */
     static int matching(byte[] memory, int i, byte[] text, int from, int length) {
         int k = 0;
         while (k <= length - 8) {

@@ -7,36 +7,34 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Direct access to the memory of the chunk that is being read. A decoder uses one instance for all chunks in turn. Not
- * thread-safe.
+ * Direct access to the memory of the chunk that is being read. A decoder uses one instance for all chunks in turn. Not thread-safe.
  *
  * <h2>Access paths</h2>
  *
- * <p>{@link #open} looks up the memory of a chunk once, so that reading a byte costs neither Netty's checks nor a leak
- * record. It chooses the first path that fits:
+ * <p>{@link #open} looks up the memory of a chunk once, so that reading a byte runs none of Netty's checks and leaves no leak record. It
+ * chooses the first path that is possible:
  *
  * <ol>
  *   <li>A buffer with an array, read-only or not: the array. Opening allocates nothing.
- *   <li>A direct buffer as created by its allocator: its internal NIO buffer. Opening allocates nothing once Netty has
- *       created that buffer.
- *   <li>Any other direct buffer over contiguous memory, such as a slice, a duplicate, a read-only view or a composite
- *       of one component: an NIO view of the whole memory, created for this object. The internal buffer of the root
- *       cannot be used here, because the thread that receives from the network may be moving it at the same time. The
- *       view is cached when the chunk is closed, and serves later chunks over the same memory. Opening allocates two
- *       small objects for each new piece of memory, or for each chunk if Netty does not provide the memory address.
- *   <li>Everything else, such as a composite of several components: the {@link ByteBuf} itself, byte by byte and with
- *       its own searches. The components of an unmodifiable composite keep their leak-aware wrappers, so reading does
- *       leave leak records.
+ *   <li>A direct buffer that is not derived from another one: its internal NIO buffer. Opening allocates nothing once Netty has created
+ *       that buffer.
+ *   <li>Any other direct buffer over contiguous memory, such as a slice, a duplicate, a read-only view or a composite of one component: an
+ *       NIO view of the whole memory, created for this object. The internal buffer of the root cannot be used here, because the thread that
+ *       receives from the network may be changing its position at the same time. The view stays cached when the chunk is closed, and is
+ *       used again for later chunks over the same memory. Opening allocates two small objects for each new piece of memory, or for each
+ *       chunk if Netty does not provide the memory address.
+ *   <li>Everything else, such as a composite of several components: the {@link ByteBuf} itself, byte by byte and with its own searches. The
+ *       components of an unmodifiable composite keep their leak-aware wrappers, so reading such a chunk leaves leak records.
  * </ol>
  *
  * <h2>Rules</h2>
  *
- * <p>Chunks are read between the reader index and the writer index they had at {@link #open}; other indices throw
- * {@link IndexOutOfBoundsException}. The bytes and the indices of a chunk are never changed. All indices in this class
- * are indices of the chunk; {@link #shift} converts them to indices of the memory.
+ * <p>A chunk is read between the reader index and the writer index that it had at {@link #open}; other indices throw
+ * {@link IndexOutOfBoundsException}. The bytes and the indices of a chunk are never changed. All indices in this class are indices of the
+ * chunk; {@link #shift} converts them to indices of the memory.
  *
- * <p>Array-backed and direct chunks have separate fields and separate kernels ({@link ArrayKernel}, {@link
- * ViewKernel}). The JIT compiles a loop over both kinds of NIO buffer to code that is half as fast.
+ * <p>Array-backed and direct chunks have separate fields and separate kernels ({@link ArrayKernel}, {@link ViewKernel}). If one loop
+ * handled heap and direct NIO buffers, the JIT would compile it to code that is half as fast.
  */
 public final class ChunkMemory {
     private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
@@ -48,7 +46,7 @@ public final class ChunkMemory {
     /** A view of direct memory; never of an array. */
     private @Nullable ByteBuffer view;
 
-    /** The index in the array or the view minus the index in the chunk. */
+    /** The difference between an index in the array or view and the index of the same byte in the chunk. */
     private int shift;
 
     /** The view created for an earlier chunk. Its memory may have been freed or reused since. */
@@ -113,7 +111,7 @@ public final class ChunkMemory {
         end = to;
     }
 
-    /** {@return a view of memory that other code may use, whose position no other code changes} Sets {@link #shift}. */
+    /** {@return a view of the memory whose position and limit no other code changes} Sets {@link #shift}. */
     private ByteBuffer sharedView(ByteBuf memory, int from, int to) {
         if (memory.hasMemoryAddress()) {
             long address = memory.memoryAddress();
@@ -149,10 +147,10 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return whether the memory of the view can be read; false if its arena was closed, which the JDK detects}
+     * {@return whether the memory of the view can be read; false if the JDK detects that its arena was closed}
      *
-     * @param index the index of a byte of the open chunk. The JDK may not detect that other bytes were freed, and
-     *     reading them may crash
+     * @param index the index of a byte of the open chunk. For other bytes, the JDK may not detect that they were freed, and the JVM may
+     *     crash
      */
     static boolean isReadable(ByteBuffer view, int index) {
         try {
@@ -178,7 +176,7 @@ public final class ChunkMemory {
         return end;
     }
 
-    /** {@return the byte at an absolute index in the chunk} */
+    /** {@return the byte at {@code index} of the chunk} */
     public byte getByte(int index) {
         if (index < start || index >= end) {
             throw new IndexOutOfBoundsException("index " + index + " is not within " + start + " and " + end);
@@ -192,7 +190,7 @@ public final class ChunkMemory {
         return direct != null ? direct.get(index + shift) : inner().getByte(index);
     }
 
-    /** Copies {@code length} bytes, starting at an absolute index in the chunk. */
+    /** Copies {@code length} bytes, starting at {@code index} of the chunk. */
     public void copyTo(int index, byte[] target, int targetIndex, int length) {
         check(index, index + length);
         byte[] heap = array;
@@ -209,9 +207,9 @@ public final class ChunkMemory {
     /**
      * {@return a view of a range of the chunk, <em>borrowed</em> until {@link #close}; retain it to keep it}
      *
-     * <p>At the leak detection levels that record accesses, retaining leaves a record with the part and the offset.
+     * <p>At the leak detection levels that record accesses, each retain records the part and the offset.
      *
-     * @param index absolute index in the chunk
+     * @param index the index of the first byte in the chunk
      * @param partIndex the 0-based index of the part
      * @param offset the position of the first byte in the multipart body
      */
@@ -274,7 +272,7 @@ public final class ChunkMemory {
         return array != null || view != null;
     }
 
-    /** {@return whether the chunk is flat and {@code to} is at most {@code last}, both in the chunk and in its memory} */
+    /** {@return whether the chunk is flat, and {@code to} is at most {@code last} both as an index of the chunk and of its memory} */
     boolean isFlatUpTo(int to, int last) {
         return isFlat() && to <= last - Math.max(0, shift);
     }
@@ -301,7 +299,7 @@ public final class ChunkMemory {
     }
 
     /** Runs {@link ArrayKernel#grams} on a flat chunk. */
-    int grams(int q, int to, int stride, long[] set) {
+    int grams(int q, int to, int stride, Grams set) {
         byte[] heap = array;
         return heap != null
                 ? ArrayKernel.grams(heap, q + shift, to + shift, stride, set) - shift
@@ -309,9 +307,26 @@ public final class ChunkMemory {
     }
 
     /**
+     * {@return false if none of the 8-byte words at {@code from}, {@code from + stride}, and so on is equal to {@code value} in the bits
+     * of {@code mask}} Also returns true if the words cannot be read quickly.
+     *
+     * @param to the index after the last byte of the last word
+     */
+    public boolean mayHaveWord(int from, int to, int stride, long mask, long value) {
+        check(from, to);
+        if (!isFlatUpTo(to, DelimiterSearch.MAX_KERNEL_INDEX)) {
+            return true;
+        }
+        byte[] heap = array;
+        return heap != null
+                ? ArrayKernel.anyWord(heap, from + shift, to + shift, stride, mask, value)
+                : ViewKernel.anyWord(view(), from + shift, to + shift, stride, mask, value);
+    }
+
+    /**
      * {@return the first index in [i, to) of a CR or LF, or {@code to}}
      *
-     * <p>In a chunk that is not flat, only the last byte and line breaks directly before a dash are found reliably.
+     * <p>In a chunk that is not flat, this method finds a line break only directly before a dash or at the last byte.
      */
     int indexOfBreak(int i, int to) {
         byte[] heap = array;
@@ -340,7 +355,10 @@ public final class ChunkMemory {
         return b == '\r' || b == '\n';
     }
 
-    /** {@return the number of equal bytes, at most {@code length}, in the chunk from i and in the text from {@code from}} */
+    /**
+     * {@return how many of the bytes from {@code i} in the chunk equal those from {@code from} in the text, up to the first difference; at
+     * most {@code length}}
+     */
     int matching(int i, byte[] text, int from, int length) {
         byte[] heap = array;
         ByteBuffer direct = view;

@@ -6,12 +6,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text {@code CRLF "--" boundary} that ends a part (RFC 2046 section 5.1.1), prepared for searching. Immutable and
- * thread-safe.
+ * The text {@code CRLF "--" boundary} that ends a part (RFC 2046 section 5.1.1), prepared for searching. Immutable and thread-safe.
  *
- * <p>A boundary contains neither CR nor LF, so CR occurs only at index 0 of the text and LF only at index 1. After a
- * failed comparison, the next delimiter can therefore start no earlier than the byte that differed. The bytes before
- * that byte need not be kept, because they are equal to this text.
+ * <p>A boundary contains neither CR nor LF, so CR occurs only at index 0 of the text and LF only at index 1. If a comparison fails, no
+ * delimiter can therefore start before the byte that differs. The bytes before it need not be kept, because they are equal to this text.
  */
 public final class Delimiter {
     static final int LINE_BREAK_LENGTH = 2;
@@ -21,8 +19,8 @@ public final class Delimiter {
     private final byte[] text;
     private final ByteBuf constant;
 
-    /** Created on first use. Two threads may each create an array; both arrays are equal. */
-    volatile long @Nullable [] grams;
+    /** Created on first use. Two threads may each create a set; both sets are equal. */
+    volatile @Nullable Grams grams;
 
     private Delimiter(byte[] text) {
         this.text = text;
@@ -68,9 +66,9 @@ public final class Delimiter {
         return text;
     }
 
-    /** {@return the {@link Grams} of the text; do not write to them} */
-    long[] grams() {
-        long[] made = grams;
+    /** {@return the grams of the text} */
+    Grams grams() {
+        Grams made = grams;
         if (made == null) {
             made = Grams.of(text);
             grams = made;

@@ -6,36 +6,33 @@ package dev.sluice.buffer;
  *
  * <h2>State</h2>
  *
- * <p>The delimiter's text is {@code CRLF "--" boundary}. If {@code acceptBareLf} is set, {@code LF "--" boundary} is a
- * delimiter too; a CR directly before that LF belongs to the delimiter. The search keeps no bytes between chunks: bytes
- * that match are equal to the text, so the following indices into the text are enough.
+ * <p>The delimiter's text is {@code CRLF "--" boundary}. If {@code acceptBareLf} is set, {@code LF "--" boundary} is a delimiter too; a CR
+ * directly before that LF belongs to the delimiter. The search keeps no bytes between chunks. Matched bytes are equal to the text, so these
+ * indices into the text are enough:
  *
  * <ul>
- *   <li>{@link #matchEnd()}: the end of the current match. The bytes seen last are equal to the text up to this index.
- *       0 means that no match is under way; the length of the text means that the delimiter is complete.
- *   <li>{@link #matchStart()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF and 2 after {@link
- *       #prime()}, where no line break was part of the input. The number of matched bytes is therefore {@code
- *       matchEnd() - matchStart()}.
+ *   <li>{@link #matchEnd()}: the end of the current match. The last bytes of the input are equal to the text from {@code matchStart()} up
+ *       to this index. 0 means that there is no match; the length of the text means that the delimiter is complete.
+ *   <li>{@link #matchStart()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF, and 2 after {@link #prime()}, because
+ *       the delimiter then needs no line break. {@code matchEnd() - matchStart()} bytes of the input have matched.
  *   <li>{@link #failedStart()} and {@link #failedEnd()}: {@code matchStart()} and {@code matchEnd()} of the last match
  *       that failed. These bytes turned out to be data, and the caller delivers them from {@link Delimiter#text(int,
  *       int)}.
  * </ul>
  *
- * <p>A <em>lookalike</em> is {@code "--" boundary} after a bare CR, or after a bare LF that does not count as a line
- * break. It is data and never delays the bytes around it. A search with {@link #watch} enabled stops at its last byte
- * so that the caller can report it.
+ * <p>A <em>lookalike</em> is {@code "--" boundary} after a bare CR, or after a bare LF that does not count as a line break. It is data.
+ * After {@link #watch watch(true)}, the search stops at the last byte of a lookalike, so that the caller can report it.
  *
  * <h2>Algorithm</h2>
  *
- * <p>The obvious alternative, looking for line breaks and comparing after each, is slow for text. This search looks for
- * the end of the delimiter first and checks the line break only where the rest may fit. Chunks with accessible memory
- * (see {@link ChunkMemory}) use three filters. A filter may report too many places but never misses one:
+ * <p>The obvious alternative, looking for line breaks and comparing after each, is slow for text. This search looks for the end of the
+ * delimiter first, and for the line break only at the places found. Chunks with accessible memory (see {@link ChunkMemory}) are searched
+ * with three filters. A filter may report too many places, but never misses a delimiter:
  *
  * <ol>
- *   <li><em>Grams</em>: probes four bytes at a distance of one delimiter and looks them up in {@link Grams}, which
- *       reads about one byte in ten for a usual boundary. Each hit without a delimiter is a false alarm. After too many
- *       of them, grams pause for {@link #GRAMS_PAUSE} bytes, so that a body crafted to contain the delimiter's grams
- *       costs hardly more than a search without grams.
+ *   <li><em>Grams</em>: looks up groups of four bytes, about one delimiter apart, in {@link Grams}. For a usual boundary, this reads about
+ *       one byte in ten. A hit without a delimiter is a false alarm. After too many of them, this filter pauses for {@link #GRAMS_PAUSE}
+ *       bytes, so that a body crafted to contain the grams of the delimiter is searched almost as fast as without grams.
  *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines
  *       whether any position in a span has the first dash of the delimiter and, at the right distance, its last byte.
  *   <li><em>Blocks</em>: the same check for 16 positions at a time, combined with a check for line breaks.
@@ -44,9 +41,8 @@ package dev.sluice.buffer;
  * <p>The remaining positions are compared with the delimiter, starting at the line break. Other chunks, such as
  * composite buffers, are searched with {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
  *
- * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from
- * its line break, and the boundary contains no line break, so each byte is compared at most once. Each filter reads a
- * byte a bounded number of times.
+ * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from its line break, and
+ * the boundary contains no line break, so each byte is compared at most once. Each filter reads each byte a limited number of times.
  */
 public final class DelimiterSearch {
     /** The number of bytes searched before the gram set is created. Small forms never need it. */
@@ -55,31 +51,29 @@ public final class DelimiterSearch {
     /** The number of bytes searched without grams after too many false alarms. */
     private static final int GRAMS_PAUSE = 64 * 1024;
 
-    /** The shortest stride (number of grams in the delimiter) at which grams are faster than blocks. */
+    /** The smallest number of grams in the delimiter (the stride) with which grams are faster than blocks. */
     private static final int MIN_STRIDE = 12;
 
-    /** The shortest stride at which grams are faster than vectorized passes over spans. */
+    /** The smallest stride with which grams are faster than vectorized passes over spans. */
     private static final int MIN_STRIDE_WITH_VECTORS = 28;
 
-    /** A position that no stream reaches. */
+    /** A position that no body reaches. */
     private static final long NEVER = 1L << 62;
 
     /** The number of false alarms allowed in addition to one for each {@link #BYTES_PER_FALSE_ALARM} bytes. */
     private static final int FREE_FALSE_ALARMS = 4;
 
-    /**
-     * The number of positions checked by one pass. Spans are short, because a chance candidate wastes the whole pass.
-     */
+    /** The number of positions in a span. Spans are short, because a single candidate makes the pass over the whole span useless. */
     private static final int SPAN = 1024;
 
-    /**
-     * The number of bytes searched block by block, without passes, at the start of the stream and after a span with a
-     * candidate.
-     */
+    /** The number of bytes searched block by block, without passes, at the start of the body and after a span with a candidate. */
     private static final int PASS_PAUSE = 4 * SPAN;
 
-    /** The largest index for the kernels, in the chunk and in its memory: adding strides to it must not overflow. */
-    private static final int MAX_KERNEL_INDEX = Integer.MAX_VALUE - 1024;
+    /**
+     * The kernels are used only up to this index of the chunk and of its memory, because they add strides to an index, which must not
+     * overflow.
+     */
+    static final int MAX_KERNEL_INDEX = Integer.MAX_VALUE - 1024;
 
     private static final int BYTES_PER_FALSE_ALARM = 512;
 
@@ -88,12 +82,12 @@ public final class DelimiterSearch {
 
     private final boolean acceptBareLf;
 
-    /** The length of the delimiter with a line break of one byte, which is the shortest form that can occur. */
+    /** The length of the delimiter with a line break of one byte. */
     private final int length;
 
     /**
-     * The distance from the first dash to the last byte. This is a field because the JIT does not vectorize the kernels
-     * if they compute it.
+     * The distance from the first dash to the last byte. This is a field because the JIT does not vectorize the kernels if the distance is
+     * computed at the call.
      */
     private final int dashToLast;
 
@@ -112,7 +106,7 @@ public final class DelimiterSearch {
     private int failedStart;
     private int failedEnd;
 
-    /** The number of bytes searched by {@link #find} so far. The next two fields are positions on the same scale. */
+    /** The number of bytes that {@link #find} has searched so far. The next two fields are compared with it. */
     long searched;
 
     long gramsResumeAt;
@@ -141,7 +135,7 @@ public final class DelimiterSearch {
         this.passesResumeAt = Math.min(warmUp, PASS_PAUSE);
     }
 
-    /** Continues as if CRLF had just been read. Used at the start of the stream and of a part body. */
+    /** Continues as if CRLF had just been read. Called at the start of the body and of each part's content. */
     public void prime() {
         matchEnd = 2;
         matchStart = 2;
@@ -213,12 +207,11 @@ public final class DelimiterSearch {
      * <ul>
      *   <li>{@link #isComplete()}: the start of the first delimiter
      *   <li>{@link #isAtLookalike()}: the last byte of the first lookalike; call {@link #watch} to continue
-     *   <li>{@code matchEnd() > 0}: the start of the longest prefix of the delimiter that ends the range; call {@link #resume} with
-     *       the next bytes
+     *   <li>{@code matchEnd() > 0}: the start of an incomplete delimiter at the end of the range; call {@link #resume} with the next bytes
      *   <li>{@code matchEnd() == 0}: {@code to}
      * </ul>
      *
-     * @param from absolute index in the chunk
+     * @param from the index of the first byte in the chunk
      * @param to the index after the last byte to search
      * @throws IllegalStateException if {@link #matchEnd()} is not 0, or {@link #isAtLookalike()}
      * @throws IndexOutOfBoundsException if the range is not within the chunk
@@ -254,7 +247,7 @@ public final class DelimiterSearch {
     /*
      * i = from
      * while a whole delimiter fits between i and `to`:
-     *     if grams are in use: move i to the first position they cannot exclude, then search the next four strides by spans
+     *     if grams are in use: move i to the first position that they do not exclude, then search the next stride by spans
      *     otherwise: search by spans up to the position where grams resume
      * compare candidates in the tail, where only a prefix of the delimiter fits
      */
@@ -271,9 +264,14 @@ public final class DelimiterSearch {
                 end = (int) Math.min(limit, i + pause);
                 inUseFrom = end;
                 alarmsLeft = FREE_FALSE_ALARMS;
+            } else if (delimiter.grams() == Grams.NONE) {
+                gramsResumeAt = NEVER;
             } else {
                 i = skipByGrams(chunk, i, to);
-                end = Math.min(limit, i + 4 * stride);
+                if (i >= limit) {
+                    break;
+                }
+                end = Math.min(limit, i + stride);
                 alarmsLeft--;
                 if (alarmsLeft + (i - inUseFrom) / BYTES_PER_FALSE_ALARM < 0) {
                     gramsResumeAt = searched + (i - from) + GRAMS_PAUSE;
@@ -287,14 +285,14 @@ public final class DelimiterSearch {
         return compare(chunk, i, to, to);
     }
 
-    /** {@return the shortest stride at which grams are faster than the other filters for this kind of memory} */
+    /** {@return the smallest stride with which grams are faster than the other filters for this kind of memory} */
     static int minStride(int minPassLength) {
         return minPassLength < ViewKernel.NO_PASSES ? MIN_STRIDE_WITH_VECTORS : MIN_STRIDE;
     }
 
     /*
-     * A gram at q belongs to delimiters whose line break ends at q - stride + 1 to q. Returns the first such end that the
-     * grams do not exclude.
+     * A delimiter that contains the gram at q has the last byte of its line break between q - stride + 1 and q. Returns the first index at
+     * which the grams do not exclude this last byte.
      */
     private int skipByGrams(ChunkMemory chunk, int i, int to) {
         int before = stride - 1;
@@ -369,8 +367,8 @@ public final class DelimiterSearch {
     }
 
     /*
-     * Compares the bytes after the line break at `at`. Returns the start of the match; or the last byte of a lookalike, or `to` if
-     * the range ends within it; or, if nothing is found, an index after `at` with only data between them.
+     * Compares the bytes after the line break at `at`. Returns the start of a match. Returns the last byte of a lookalike, or `to` if the
+     * range ends within the lookalike. If nothing is found, returns an index after `at`, and all bytes before it are data.
      */
     private int compareAfterBreak(ChunkMemory chunk, int at, int to) {
         boolean cr = chunk.getByte(at) == '\r';
@@ -401,14 +399,14 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Continues a match with the next bytes. If they differ from the delimiter, {@code matchEnd()} is 0 afterwards: the bytes {@link
-     * #failedStart()} to {@link #failedEnd()} of the delimiter's text were data (none if the search was primed), and the byte at the
+     * Continues a match with the next bytes. If they differ from the delimiter, {@code matchEnd()} is 0 afterwards: the bytes
+     * {@link #failedStart()} to {@link #failedEnd()} of the delimiter's text were data (none if the search was primed), and the byte at the
      * returned index is not consumed. Otherwise the match is complete or extends to {@code to}.
      *
      * @return the index after the last byte consumed
-     * @param from absolute index in the chunk
+     * @param from the index of the first byte in the chunk
      * @param to the index after the last byte to compare
-     * @throws IllegalStateException unless {@code 0 < matchEnd() < length}
+     * @throws IllegalStateException if there is no match, or if it is complete
      * @throws IndexOutOfBoundsException if the range is not within the chunk
      */
     public int resume(ChunkMemory chunk, int from, int to) {

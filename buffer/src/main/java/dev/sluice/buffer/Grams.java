@@ -1,47 +1,92 @@
 package dev.sluice.buffer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * The set of all sequences of four bytes ("grams") in a delimiter, as a Bloom filter with one hash function and 4,096
- * bits.
+ * The set of all sequences of four bytes ("grams") in a delimiter, as a hash table without collisions. One comparison
+ * shows whether a gram is in the set, so random bytes hardly ever cause a false alarm.
  *
- * <p>A gram that is not in the set does not occur in the delimiter. A gram that is in the set occurs, or has the hash
- * of one that does. A delimiter of n grams covers n + 3 bytes, so a search that probes one gram every n bytes hits each
- * occurrence once.
+ * <p>In a delimiter of n grams, one gram starts at each of n successive positions, so a search that probes every n-th position finds each
+ * occurrence.
  *
- * <p>The set also contains the two grams that start a lookalike (see {@link DelimiterSearch}): with LF, which is part
- * of the delimiter anyway, and with CR. The 512 bytes of the set fit into the first-level cache together with the
- * chunk.
+ * <p>A lookalike (see {@link DelimiterSearch}) starts with a gram that begins with LF, which is also in the delimiter, or with CR, which is
+ * added to the set. The table has 4 KiB, so it fits into the first-level cache together with the chunk.
  */
 final class Grams {
     static final int LENGTH = 4;
 
-    /** The number of bytes of a gram after its first. */
+    /** The number of bytes in a gram after the first one. */
     static final int REACH = LENGTH - 1;
 
-    private static final int SLOT_BITS = 12;
+    private static final int SLOT_BITS = 10;
+
+    private static final int SHIFT = Integer.SIZE - SLOT_BITS;
+
+    /** An odd number. Its powers, which are odd as well, are the multipliers that are tried. */
     private static final int GOLDEN = 0x9E3779B1;
 
-    private Grams() {}
+    /** The number of multipliers to try. A usual boundary needs two, and a random boundary of 70 characters needs eleven. */
+    private static final int MAX_TRIES = 256;
 
-    /** {@return the index in the set of a gram, whose bytes are in little-endian order} */
-    static int slot(int gram) {
-        return gram * GOLDEN >>> Integer.SIZE - SLOT_BITS;
+    /** The set for a delimiter whose grams collide with each multiplier. It cannot be used. */
+    static final Grams NONE = new Grams(new int[0], 0);
+
+    /** The grams by their hash. A slot without a gram contains a value whose hash is another slot. */
+    final int[] slots;
+
+    private final int multiplier;
+
+    private Grams(int[] slots, int multiplier) {
+        this.slots = slots;
+        this.multiplier = multiplier;
+    }
+
+    /** {@return whether a gram, whose bytes are in little-endian order, is in this set; not for {@link #NONE}} */
+    boolean contains(int gram) {
+        int slot = gram * multiplier >>> SHIFT & slots.length - 1; // the JIT omits the check of a masked index
+        return slots[slot] == gram;
     }
 
     /** {@return the set for the text of a delimiter} */
-    static long[] of(byte[] text) {
-        long[] set = new long[(1 << SLOT_BITS) / Long.SIZE];
-        int gram = text[2] << 24 | (text[1] & 0xff) << 16 | (text[0] & 0xff) << 8;
-        for (int i = REACH; i < text.length; i++) {
-            gram = gram >>> 8 | text[i] << 24;
-            add(set, gram);
-        }
-        add(set, text[4] << 24 | (text[3] & 0xff) << 16 | (text[2] & 0xff) << 8 | text[0] & 0xff);
-        return set;
+    static Grams of(byte[] text) {
+        return of(text, MAX_TRIES);
     }
 
-    private static void add(long[] set, int gram) {
-        int slot = slot(gram);
-        set[slot >>> 6] |= 1L << slot;
+    static Grams of(byte[] text, int tries) {
+        int[] grams = new int[text.length - REACH + 1];
+        for (int i = 0; i < grams.length - 1; i++) {
+            grams[i] = gram(text[i], text, i + 1);
+        }
+        grams[grams.length - 1] = gram(text[0], text, 2);
+        int multiplier = GOLDEN;
+        for (int i = 0; i < tries; i++) {
+            int[] slots = table(grams, multiplier);
+            if (slots != null) {
+                return new Grams(slots, multiplier);
+            }
+            multiplier *= GOLDEN;
+        }
+        return NONE;
+    }
+
+    private static int gram(byte first, byte[] text, int rest) {
+        return first & 0xff | (text[rest] & 0xff) << 8 | (text[rest + 1] & 0xff) << 16 | text[rest + 2] << 24;
+    }
+
+    /** {@return the slots, or null if two grams have the same hash} */
+    private static int @Nullable [] table(int[] grams, int multiplier) {
+        int[] slots = new int[1 << SLOT_BITS];
+        // An empty slot contains 0, so slot 0 would match the gram 0. The hash of 1 is another slot with every
+        // multiplier that is tried.
+        slots[0] = 1;
+        for (int gram : grams) {
+            int slot = gram * multiplier >>> SHIFT;
+            boolean free = slots[slot] == (slot == 0 ? 1 : 0);
+            if (!free && slots[slot] != gram) {
+                return null;
+            }
+            slots[slot] = gram;
+        }
+        return slots;
     }
 }

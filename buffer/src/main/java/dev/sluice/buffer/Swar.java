@@ -24,12 +24,12 @@ final class Swar {
         return (b & 0xffL) * ONES;
     }
 
-    /** {@return a word whose lowest set bit is the top bit of the first byte of x that is 0; 0 if no byte is 0} */
+    /** {@return a word whose lowest set bit is the top bit of the first zero byte of x; 0 if x has no zero byte} */
     static long zeros(long x) {
         return (x - ONES) & ~x & TOPS;
     }
 
-    /** {@return a word whose lowest set bit is the top bit of the first byte of x that is CR or LF; 0 if none is} */
+    /** {@return a word whose lowest set bit is the top bit of the first CR or LF in x; 0 if x has neither} */
     static long breaks(long x) {
         return zeros(x ^ CRS) | zeros(x ^ LFS);
     }

@@ -15,8 +15,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Static methods that decode text and scan bytes. A range outside of the buffer or array throws {@link
- * IndexOutOfBoundsException}. Thread-safe.
+ * Static methods that decode text and scan bytes. A range outside of the buffer or array throws {@link IndexOutOfBoundsException}.
+ * Thread-safe.
  */
 public final class Text {
     private static final int CHARS_AT_A_TIME = 256;
@@ -27,7 +27,7 @@ public final class Text {
     private static final String ASCII_TEXT =
             "\t !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
-    /** The charsets that nearly all clients use. The table of all others is created on first use. */
+    /** The charsets that nearly all clients use. For other names, {@link Charsets} is loaded. */
     private static final List<Charset> COMMON =
             List.of(StandardCharsets.UTF_8, StandardCharsets.ISO_8859_1, StandardCharsets.US_ASCII);
 
@@ -48,8 +48,8 @@ public final class Text {
     /**
      * {@return the charset with the given name or alias, ignoring case, or null if there is none}
      *
-     * <p>Use this method for names from clients, which may send a different unknown name in each part. {@link
-     * Charset#forName} queries all providers for every unknown name, which takes a tenth of a millisecond.
+     * <p>Use this method for names from clients, which may send a different unknown name in each part. For an unknown name,
+     * {@link Charset#forName} asks all providers, which takes a tenth of a millisecond.
      */
     public static @Nullable Charset charset(String name) {
         for (Charset common : COMMON) {
@@ -73,7 +73,7 @@ public final class Text {
             return new String(memory.array(), memory.arrayOffset() + index, length, charset);
         }
         if (charset.equals(StandardCharsets.US_ASCII)) {
-            // ByteBuf.toString decodes bytes outside ASCII as ISO-8859-1.
+            // ByteBuf.toString would decode bytes outside of ASCII as ISO-8859-1.
             byte[] bytes = new byte[length];
             memory.getBytes(index, bytes);
             return new String(bytes, charset);
@@ -82,7 +82,7 @@ public final class Text {
     }
 
     /**
-     * {@return the offset from {@code index} of the first malformed or unmappable input; -1 if there is none}
+     * {@return the offset of the first malformed or unmappable character, counted from {@code index} in bytes; -1 if there is none}
      *
      * <p>An incomplete character at the end is malformed.
      */
@@ -123,8 +123,7 @@ public final class Text {
         int at = from;
         while (at <= to - 8) {
             long word = Swar.word(array, at);
-            // For a byte below 0x20, the subtraction sets the top bit, which the byte itself does not have.
-            // The XOR turns 0x7F into 0.
+            // For a byte below 0x20, the subtraction sets the top bit. The XOR turns 0x7F into 0.
             long controls = (word - SPACES) & ~word & Swar.TOPS | Swar.zeros(word ^ DELETES);
             if (controls != 0) {
                 return at + Long.numberOfTrailingZeros(controls) / 8;
@@ -138,10 +137,9 @@ public final class Text {
     }
 
     /**
-     * {@return the index of the first byte in {@code [from, to)} that is a control byte, {@code "}, {@code \\} or not ASCII, or
-     * {@code to}}
+     * {@return the index of the first byte in {@code [from, to)} that is a control byte, {@code "}, {@code \} or not ASCII, or {@code to}}
      *
-     * <p>This is the end of the text in a quoted string that needs no further processing.
+     * <p>The bytes of a quoted string before this index need no further processing.
      */
     public static int indexOfUnplain(byte[] array, int from, int to) {
         Objects.checkFromToIndex(from, to, array.length);

@@ -6,12 +6,12 @@ import io.netty.util.ResourceLeakHint;
 import java.nio.ByteOrder;
 
 /**
- * A slice of a leak-tracked buffer that records changes of ownership but not reads. Retain, release and touch go to the
- * tracked buffer, so that Netty's leak detection stays exact. Reads go directly to the memory. Each retain records this
- * slice as a hint, so that a leak report names the part.
+ * A slice of a leak-tracked buffer that records changes of ownership but not reads. Retain, release and touch are forwarded to the tracked
+ * buffer, so that Netty's leak detection stays exact. Reads use the memory directly. Each retain records this slice as a hint, so that a
+ * leak report names the part.
  *
- * <p>{@link SwappedByteBuf} is the only public class of both Netty 4.1 and 4.2 that forwards every call. It also swaps
- * the byte order, so this class passes a view whose byte order is already swapped.
+ * <p>{@link SwappedByteBuf} is the only class that forwards every call and is public in Netty 4.1 and 4.2. It also swaps the byte order, so
+ * this class gives it a view whose byte order is already swapped.
  */
 @SuppressWarnings("deprecation") // Netty deprecated all methods about byte order
 final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {

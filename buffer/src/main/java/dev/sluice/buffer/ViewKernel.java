@@ -39,7 +39,7 @@ final class ViewKernel {
         return i;
     }
 
-    /* With ByteBuffer.getLong instead of the VarHandle, the JIT vectorizes this loop only in some callers. */
+    /* With ByteBuffer.getLong in place of the VarHandle, the JIT would vectorize this loop only for some callers. */
     static boolean anyPair(ByteBuffer memory, int i, int end, int distance, long first, long last) {
         long found = 0;
         for (int at = i; at < end; at += 8) {
@@ -49,19 +49,39 @@ final class ViewKernel {
         return (found & Swar.TOPS) != 0;
     }
 
-    static int grams(ByteBuffer memory, int q, int end, int stride, long[] set) {
-        int last = end - Grams.LENGTH - 3 * stride;
-        while (q <= last) {
-            int a = Grams.slot((int) INT.get(memory, q));
-            int b = Grams.slot((int) INT.get(memory, q + stride));
-            int c = Grams.slot((int) INT.get(memory, q + 2 * stride));
-            int d = Grams.slot((int) INT.get(memory, q + 3 * stride));
-            if (((set[a >>> 6] >>> a | set[b >>> 6] >>> b | set[c >>> 6] >>> c | set[d >>> 6] >>> d) & 1) != 0) {
-                return q;
-            }
+    static int grams(ByteBuffer memory, int i, int end, int stride, Grams set) {
+        int q = i;
+        int last = end - Grams.LENGTH;
+        while (q <= last - 3 * stride
+                && !set.contains((int) INT.get(memory, q))
+                && !set.contains((int) INT.get(memory, q + stride))
+                && !set.contains((int) INT.get(memory, q + 2 * stride))
+                && !set.contains((int) INT.get(memory, q + 3 * stride))) {
             q += 4 * stride;
         }
+        while (q <= last && !set.contains((int) INT.get(memory, q))) {
+            q += stride;
+        }
         return q;
+    }
+
+    static boolean anyWord(ByteBuffer memory, int i, int end, int stride, long mask, long value) {
+        int at = i;
+        for (int last = end - 8 - 3 * stride; at <= last; at += 4 * stride) {
+            long a = (long) LONG.get(memory, at) & mask;
+            long b = (long) LONG.get(memory, at + stride) & mask;
+            long c = (long) LONG.get(memory, at + 2 * stride) & mask;
+            long d = (long) LONG.get(memory, at + 3 * stride) & mask;
+            if (a == value | b == value | c == value | d == value) {
+                return true;
+            }
+        }
+        for (; at <= end - 8; at += stride) {
+            if (((long) LONG.get(memory, at) & mask) == value) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static int indexOfBreak(ByteBuffer memory, int i, int end) {

@@ -4,9 +4,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Access to the buffers inside Netty's wrappers. At the leak detection levels ADVANCED and PARANOID, most calls on a
- * tracked buffer record a stack trace, which costs far more than the call. The wrapper classes are not public, so this
- * class finds them with {@link Class#forName}. Buffers of a wrapper class that Netty does not have are not unwrapped.
+ * Access to the buffers inside Netty's wrappers. At the leak detection levels ADVANCED and PARANOID, most calls on a tracked buffer record
+ * a stack trace, which costs far more than the call. The wrapper classes are not public, so this class finds them with
+ * {@link Class#forName}. A class that the Netty version in use does not have is ignored.
  */
 final class Wrappers {
     private static final @Nullable Class<?> SIMPLE = find("io.netty.buffer.SimpleLeakAwareByteBuf");
@@ -31,7 +31,7 @@ final class Wrappers {
     /**
      * {@return the buffer inside a read-only view, or the buffer itself; both have the same indices}
      *
-     * <p>Only for reading bytes. Do not use its internal NIO buffer, which has a position that other code may rely on.
+     * <p>Only read bytes from it. Do not use its internal NIO buffer, because other code may depend on the position of that buffer.
      */
     static ByteBuf unwrapReadOnly(ByteBuf buffer) {
         ByteBuf inner = buffer;

@@ -1,5 +1,5 @@
 /**
- * Bytes and reference counts, without knowledge of MIME. Classes in this package never write to a chunk, change its indices, or read
+ * Byte buffers and reference counts, independent of MIME. Classes in this package never write to a chunk, change its indices, or read
  * outside its reader and writer index.
  */
 @NullMarked

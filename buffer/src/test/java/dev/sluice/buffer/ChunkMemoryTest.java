@@ -24,6 +24,7 @@ import io.netty.util.ResourceLeakDetector.Level;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -74,6 +75,22 @@ class ChunkMemoryTest {
         assertThrows(IndexOutOfBoundsException.class, () -> memory.copyTo(end, new byte[9], 0, -1));
         assertThrows(IndexOutOfBoundsException.class, () -> memory.slice(end - 1, 2, 0, 0));
         assertThrows(IndexOutOfBoundsException.class, () -> memory.slice(start - 1, 2, 0, 0));
+        memory.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void word_isFound_atItsIndexOnly(BufferKind kind) {
+        byte[] body = new byte[100];
+        Arrays.fill(body, 50, 58, (byte) 'w');
+        memory.open(kind.of(body, 10, 100));
+        int start = memory.start();
+        int end = memory.end();
+        long value = Swar.repeat((byte) 'w');
+        assertTrue(memory.mayHaveWord(start, end, 20, -1, value));
+        assertEquals(!memory.isFlat(), memory.mayHaveWord(start + 1, end, 20, -1, value));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.mayHaveWord(start - 1, end, 20, -1, value));
+        assertThrows(IndexOutOfBoundsException.class, () -> memory.mayHaveWord(start, end + 1, 20, -1, value));
         memory.close();
     }
 
@@ -239,7 +256,7 @@ class ChunkMemoryTest {
                     root.internalNioBuffer(at, piece).put(BODY, at, piece);
                     root.writerIndex(at + piece);
                     received.add(root.readRetainedSlice(piece));
-                    root.internalNioBuffer(0, 1); // a decoder may read its buffer this way
+                    root.internalNioBuffer(0, 1); // moves the internal buffer, as a decoder in the event loop may do
                 }
             });
             loop.start();
@@ -270,7 +287,7 @@ class ChunkMemoryTest {
         }
     }
 
-    /** On JDK 25, a view of a closed arena throws when it is read. An empty view throws on every JDK. */
+    /** On JDK 25, reading a view of a closed arena throws. The test uses an empty view, which throws on every JDK. */
     @Test
     void view_freedMemory_isNotReadable() {
         assertTrue(ChunkMemory.isReadable(ByteBuffer.allocateDirect(2), 1));
@@ -280,7 +297,7 @@ class ChunkMemoryTest {
         memory.close();
     }
 
-    /** A {@code ByteBuf} implementation outside netty may unwrap to a buffer with unrelated memory. */
+    /** A {@code ByteBuf} that is not from Netty may unwrap to a buffer with unrelated memory. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true"})
     void foreignBuffer_notPartOfUnwrappedBuffer_isRead(boolean address, boolean direct) {

@@ -32,10 +32,10 @@ class DelimiterSearchTest {
                     + "|" + "-".repeat(70) + "|b" + "a".repeat(69))
             .split("\\|");
 
-    /** Length of a hostile body in large chunks: longer than the warm-up of the search. */
+    /** The number of bytes of a hostile body in large chunks, more than the warm-up of the search. */
     private static final int HOSTILE = ProofSize.of("sluice.hostile", 50_000, 150_000);
 
-    /** Number of random bodies for each boundary that are split at every index. */
+    /** The number of random bodies that are split at every index, for each boundary. */
     private static final int ROUNDS = ProofSize.of("sluice.searched", 1, 2);
 
     private static final char DELIMITER = 256;
@@ -179,7 +179,7 @@ class DelimiterSearchTest {
         checkLastIndexOfKernels(chunk.writeZero(1100).writeBytes(body).skipBytes(1100), 2300);
     }
 
-    /** Searches a chunk that ends with a delimiter. Only the kernels use grams. */
+    /** Searches a chunk that ends with a delimiter. Grams are created only if the kernels are used. */
     private static void checkLastIndexOfKernels(ByteBuf chunk, int last) {
         try (Opened opened = new Opened(chunk)) {
             int from = opened.memory.start();
@@ -247,6 +247,20 @@ class DelimiterSearchTest {
             search.find(opened.memory, 16_000, 24_000);
             assertNotNull(delimiter.grams);
             assertEquals(399_000, search.find(opened.memory, 30_000, 400_000));
+            assertTrue(search.isComplete());
+        }
+    }
+
+    @Test
+    void grams_notSeparable_areNotUsed() {
+        byte[] body = new byte[100_000];
+        byte[] text = text(BROWSER);
+        System.arraycopy(text, 0, body, 99_000, text.length);
+        Delimiter delimiter = delimiter(BROWSER);
+        delimiter.grams = Grams.NONE;
+        DelimiterSearch search = new DelimiterSearch(delimiter, false);
+        try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
+            assertEquals(99_000, search.find(opened.memory, 0, 100_000));
             assertTrue(search.isComplete());
         }
     }
@@ -364,7 +378,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void resume_primedAndDifferent_hasNoFalseStart() {
+    void resume_primedMatchFails_failedTextIsEmpty() {
         DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(ISO_8859_1)), false);
         search.prime();
         assertEquals(2, search.matchEnd());
@@ -465,7 +479,7 @@ class DelimiterSearchTest {
         return out.toString();
     }
 
-    /** Returns the same as {@link #search}, computed from the documentation in the simplest way. */
+    /** Returns the expected result of {@link #search}, computed in the simplest way. */
     private static String naiveSearch(String body, String boundary, boolean lf, boolean primed, boolean watch) {
         String text = "\r\n--" + boundary;
         StringBuilder out = new StringBuilder();
@@ -537,8 +551,8 @@ class DelimiterSearchTest {
     }
 
     /**
-     * Returns alternating LFs and dashes, followed by many copies of the delimiter's last byte. Each dash thus has such
-     * a byte at the same distance as in the delimiter.
+     * Returns alternating LFs and dashes, followed by many bytes {@code W}. If W is the last byte of the delimiter, it thus follows each
+     * dash at the same distance as in the delimiter.
      */
     private static byte[] dashPairs(int length) {
         int half = length - 3;
@@ -600,7 +614,7 @@ class DelimiterSearchTest {
         return bytes.replace("\r", "\\r").replace("\n", "\\n");
     }
 
-    /** An open chunk that a try statement closes. */
+    /** An open chunk for a try statement, which closes it. */
     private static final class Opened implements AutoCloseable {
         final ChunkMemory memory = new ChunkMemory();
 

@@ -3,6 +3,7 @@ package dev.sluice.buffer;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -76,7 +77,7 @@ class DelimiterTest {
     }
 
     @Test
-    void grams_containExactlyTheSlotsOfTheText() {
+    void grams_containExactlyTheGramsOfTheText() {
         for (int length : new int[] {1, 2, 3, 30, 70}) {
             byte[] boundary = new byte[length];
             new Random(length).nextBytes(boundary);
@@ -84,21 +85,43 @@ class DelimiterTest {
                 boundary[i] = boundary[i] == '\r' || boundary[i] == '\n' ? (byte) 'x' : boundary[i];
             }
             Delimiter delimiter = Delimiter.of(boundary);
-            long[] set = delimiter.grams();
+            Grams set = delimiter.grams();
             assertSame(set, delimiter.grams());
             byte[] text = Arrays.copyOf(delimiter.bytes(), delimiter.length() + Grams.LENGTH);
             text[delimiter.length()] = '\r'; // starts a lookalike
             System.arraycopy(text, 2, text, delimiter.length() + 1, Grams.REACH);
-            Set<Integer> slots = new HashSet<>();
-            for (int i = 0; i < text.length; i++) {
+            Set<Integer> grams = new HashSet<>();
+            for (int i = 0; i <= delimiter.length(); i++) {
                 if (i + Grams.LENGTH <= delimiter.length() || i == delimiter.length()) {
-                    int slot = Grams.slot(
+                    grams.add(
                             ByteBuffer.wrap(text).order(ByteOrder.LITTLE_ENDIAN).getInt(i));
-                    assertTrue((set[slot >>> 6] >>> slot & 1) == 1);
-                    slots.add(slot);
                 }
             }
-            assertEquals(slots.size(), Arrays.stream(set).map(Long::bitCount).sum());
+            new Random(length).ints(100_000).forEach(gram -> assertEquals(grams.contains(gram), set.contains(gram)));
+            for (int gram : grams) {
+                assertTrue(set.contains(gram));
+                for (int bit = 0; bit < Integer.SIZE; bit++) {
+                    assertEquals(grams.contains(gram ^ 1 << bit), set.contains(gram ^ 1 << bit));
+                }
+            }
+            assertEquals(grams.contains(0), set.contains(0));
         }
+    }
+
+    /** The hash of a gram of zeros is 0 with each multiplier, and so is the hash of an unused slot. */
+    @Test
+    void grams_zerosInBoundary_areContained() {
+        Grams set = Delimiter.of(new byte[40]).grams();
+        assertTrue(set.contains(0));
+        assertFalse(set.contains(1));
+    }
+
+    @Test
+    void grams_equalHashes_areSeparatedByAnotherMultiplier() {
+        byte[] text = new byte[74];
+        new Random(1).nextBytes(text);
+        assertSame(Grams.NONE, Grams.of(text, 0));
+        assertSame(Grams.NONE, Grams.of(text, 1), "two of these grams have the same hash");
+        assertNotSame(Grams.NONE, Grams.of(text));
     }
 }

@@ -8,7 +8,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** If a native image lacked a wrapper class, its buffers would silently not be unwrapped, and level PARANOID would be slow. */
+/**
+ * If a native image lacked a wrapper class, buffers of that class would not be unwrapped, and reading them at level PARANOID would be slow.
+ */
 class NativeImageTest {
     @Test
     void nativeImage_containsWrapperClasses() throws Exception {

@@ -145,7 +145,7 @@ class TextTest {
     }
 
     @Test
-    void indexOfControlAndUnplain_everyByteAtEveryIndex() {
+    void indexOfControlAndUnplain_findEachByteAtEachIndex() {
         for (int length = 0; length <= 20; length++) {
             for (int at = 0; at < length; at++) {
                 for (int b = 0; b < 256; b++) {
@@ -167,7 +167,7 @@ class TextTest {
     }
 
     @Test
-    void isAscii_everyIndex() {
+    void isAscii_otherByteAtAnyIndex_isFalse() {
         for (int length = 0; length <= 20; length++) {
             byte[] array = new byte[length + 2];
             array[0] = -1;
@@ -182,7 +182,7 @@ class TextTest {
     }
 
     @Test
-    void keepsAscii_byCharset() {
+    void keepsAscii_utf16OrEbcdic_isFalse() {
         for (String charset : List.of("UTF-8", "US-ASCII", "ISO-8859-15", "windows-1252", "Shift_JIS", "GB18030")) {
             assertTrue(Text.keepsAscii(Charset.forName(charset)), charset);
         }

@@ -52,23 +52,21 @@ public final class Boundary {
     }
 
     /**
-     * {@return the boundary of a {@code multipart} body of any subtype, read from the value of its {@code Content-Type} header
-     * field}
+     * {@return the boundary of a {@code multipart} body of any subtype, read from the value of its {@code Content-Type} header field}
      *
-     * <p>The sender chooses the subtype, and with it the rules: outside of {@code multipart/form-data}, parts need no name in any
-     * preset. Use {@link #formData(String, Preset)} for forms.
+     * <p>The sender chooses the subtype, which decides on the rules: outside of {@code multipart/form-data}, no preset requires a name of a
+     * part. Use {@link #formData(String, Preset)} for forms.
      *
      * @param contentType the field value, or null if the request has no such field
      * @param preset decides which deviations are accepted
-     * @throws MultipartException if the type is not {@code multipart} (415), or the boundary is missing or not acceptable; its
-     *     offset is -1
+     * @throws MultipartException if the type is not {@code multipart} (415), or the boundary is missing or not acceptable; its offset is -1
      */
     public static Boundary anyMultipart(@Nullable String contentType, Preset preset) throws MultipartException {
         return new Boundary(ContentTypeParser.parse(contentType, preset, false));
     }
 
     /**
-     * {@return the boundary of a {@code multipart/form-data} body if there is no Content-Type}
+     * {@return the boundary of a {@code multipart/form-data} body whose Content-Type is not available}
      *
      * @param value 1 to 70 {@code bchars} of RFC 2046, not ending with a space
      * @throws IllegalArgumentException if {@code value} is not a boundary of RFC 2046
@@ -82,7 +80,7 @@ public final class Boundary {
     }
 
     /**
-     * {@return a new boundary for a body that will be written: 192 random bits}
+     * {@return a new boundary with 128 random bits, for a body that will be written}
      *
      * @param mediaType the type of the body, such as {@code multipart/form-data}
      * @throws IllegalArgumentException if {@code mediaType} is not {@code multipart}, or has parameters
@@ -91,7 +89,7 @@ public final class Boundary {
         return of(RandomBoundary.next(), mediaType, "");
     }
 
-    /** {@return the boundary of a form} Its value is random and needs no check. */
+    /** {@return the boundary of a form, without a check of {@code value}, which must be random} */
     static Boundary randomForm(String value) {
         return new Boundary(new ContentTypeParser.Result(value, ContentTypeParser.FORM_DATA, List.of()));
     }
@@ -99,7 +97,7 @@ public final class Boundary {
     /** @param parameters other parameters of the media type, each with a semicolon before it */
     static Boundary of(String value, String mediaType, String parameters) {
         try {
-            ContentTypeParser.formData(value); // a quote in the value would end it
+            ContentTypeParser.formData(value); // rejects a quote in the value, which would end the parameter
             Boundary boundary = anyMultipart(mediaType + parameters + "; boundary=\"" + value + "\"", Preset.STRICT);
             if (boundary.mediaType.equalsIgnoreCase(mediaType)) {
                 return boundary;
@@ -130,7 +128,7 @@ public final class Boundary {
         return mediaType + parameters + "; boundary=" + (token ? value : '"' + value + '"');
     }
 
-    /** {@return whether the body is {@code multipart/form-data}, so that the rules of RFC 7578 apply to its parts} */
+    /** {@return whether the body is {@code multipart/form-data}; if so, the rules of RFC 7578 apply to its parts} */
     public boolean isFormData() {
         return mediaType.equals(ContentTypeParser.FORM_DATA);
     }

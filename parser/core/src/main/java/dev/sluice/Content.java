@@ -26,13 +26,13 @@ public final class Content {
 
     private final byte @Nullable [] array;
 
-    /** Belongs to the caller, who may release it. */
+    /** A slice of the caller's buffer, which the caller may release. */
     private final @Nullable ByteBuf buffer;
 
     private final StreamSource source;
     private final long length;
 
-    /** Whether the stream has been read; null if the source can be read several times. */
+    /** Whether the only stream has been claimed; null if the source can be read several times. */
     private final @Nullable AtomicBoolean used;
 
     private Content(
@@ -48,24 +48,27 @@ public final class Content {
         this.used = used;
     }
 
-    /** {@return text in UTF-8} */
+    /** {@return content with this text, in UTF-8} */
     public static Content of(String text) {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** {@return these bytes, which must not change until the body has been sent} */
+    /** {@return content with these bytes, which must not change until the body has been sent} */
     public static Content of(byte[] bytes) {
         return new Content(bytes, null, () -> new ByteArrayInputStream(bytes), bytes.length, null);
     }
 
-    /** {@return the readable bytes of a buffer, <em>borrowed</em> until the body has been sent. They must not change until then} */
+    /**
+     * {@return content with the readable bytes of a buffer, <em>borrowed</em> until the body has been sent. They must not change until
+     * then}
+     */
     public static Content of(ByteBuf bytes) {
         ByteBuf slice = bytes.slice();
         return new Content(null, slice, () -> new ByteBufInputStream(slice.duplicate()), slice.readableBytes(), null);
     }
 
     /**
-     * {@return the content of a file, with the size that it has now}
+     * {@return content with the bytes of a file; its length is the present size of the file}
      *
      * @throws IOException if the size cannot be read
      */
@@ -85,7 +88,7 @@ public final class Content {
     }
 
     /**
-     * {@return this content, which must have exactly {@code length} bytes}
+     * {@return this content with a declared length, which the bytes read must match exactly}
      *
      * @throws IllegalArgumentException if {@code length} is negative
      */
@@ -105,7 +108,7 @@ public final class Content {
         return used == null;
     }
 
-    /** {@return false if the content can be sent only once, and has been claimed} */
+    /** {@return false if the content can be sent only once and has been claimed before} Otherwise claims it. */
     boolean claim() {
         return used == null || !used.getAndSet(true);
     }
@@ -117,12 +120,12 @@ public final class Content {
         }
     }
 
-    /** {@return the bytes if there are at most {@code most} and no other code can release them, or null} */
+    /** {@return the bytes if they are in an array of at most {@code most} bytes, or null} */
     byte @Nullable [] small(int most) {
         return array != null && array.length <= most ? array : null;
     }
 
-    /** {@return whether {@link #bytes} does not return null} */
+    /** {@return whether {@link #bytes} returns a buffer and not null} */
     boolean isMemory(boolean sharing) {
         return array != null || buffer != null && sharing;
     }

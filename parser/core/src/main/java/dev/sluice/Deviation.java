@@ -7,7 +7,7 @@ import static dev.sluice.Deviation.Verdict.REPORTED;
 import dev.sluice.MultipartException.Reason;
 
 /**
- * A difference between a body and the form on which RFC 2046, RFC 7578 and all mainstream clients agree.
+ * A difference between a body and the form that RFC 2046, RFC 7578 and all mainstream clients agree on.
  *
  * <p>A {@link Preset} decides for each deviation whether it is accepted, accepted and reported by {@link MultipartDecoder#deviations()},
  * or rejected with the {@link MultipartException.Reason} given here.
@@ -21,9 +21,9 @@ public enum Deviation {
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
     /**
-     * The word {@code boundary} where some readers find another boundary: in the name or value of another parameter, as in
-     * {@code xboundary} and {@code x="; boundary=y"}; in the boundary itself, as in {@code "boundary=y"} and {@code boundary}; or a
-     * backslash in another quoted parameter.
+     * Text in which some readers find another boundary. It is the word {@code boundary} in the name or value of another parameter, as in
+     * {@code xboundary} and {@code x="; boundary=y"}, or in the boundary itself, as in {@code "boundary=y"} and {@code boundary}; or it is
+     * a backslash in another quoted parameter.
      */
     LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A comma in place of the semicolon after the media type, as in an example of RFC 1867. */
@@ -40,8 +40,8 @@ public enum Deviation {
     /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes). Some readers do not accept such a delimiter. */
     TRANSPORT_PADDING(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * The boundary with its two dashes after a bare CR or a bare LF, in the body of a part or in the preamble. It is
-     * data, but some readers take it for a delimiter. After an LF it is a delimiter if {@link #BARE_LF} is accepted.
+     * The boundary with its two dashes after a bare CR or a bare LF, in the body of a part or in the preamble. It is data, but some readers
+     * take it for a delimiter. If {@link #BARE_LF} is accepted, the boundary after an LF is a delimiter.
      */
     LOOKALIKE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /** A line of a header section that begins like a delimiter. It is read as a header field. */
@@ -54,14 +54,13 @@ public enum Deviation {
     TEXT_AFTER_CLOSE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
     /** A preamble directly followed by the close-delimiter: the body has no part. */
     CLOSE_DELIMITER_AFTER_PREAMBLE(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, ACCEPTED),
-    /**
-     * LF without CR as the line end before or after a delimiter. If this is not accepted, a boundary after such an LF
-     * is data.
-     */
+    /** LF without CR as the line end before or after a delimiter. If this is not accepted, the boundary after such an LF is data. */
     BARE_LF(Reason.MALFORMED_DELIMITER, REFUSED, REFUSED, REPORTED),
     /** LF without CR as a line end in a header section. */
     BARE_LF_IN_HEADER(Reason.MALFORMED_HEADER, REFUSED, REFUSED, REPORTED),
-    /** A header field continued on the next line (RFC 5322 section 2.2.3); each fold is read as one space. */
+    /**
+     * A header field that continues on the next line (RFC 5322 section 2.2.3). The line end and the blanks around it are read as one space.
+     */
     FOLDED_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** Control characters other than NUL, CR and LF in a quoted value of a {@code Content-Disposition}. Browsers send them. */
     CONTROL_IN_DISPOSITION(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
@@ -73,19 +72,18 @@ public enum Deviation {
     UNDECODABLE_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /** A disposition type other than {@code form-data} in a form-data body, such as {@code attachment}. */
     DISPOSITION_TYPE(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
-    /** Malformed {@code Content-Disposition} parameters that are not ambiguous. */
+    /** Malformed {@code Content-Disposition} parameters that can be read in only one way. */
     DISPOSITION_SYNTAX(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /**
      * A {@code Content-Disposition} parameter that other readers split differently: an unquoted value that is not a token, an unknown
      * parameter without a value, or an empty parameter.
      */
     LOOSE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
-    /** An unknown {@code Content-Disposition} parameter that occurs twice, in any case. Some readers then find no name. */
+    /** An unknown {@code Content-Disposition} parameter that occurs twice (case-insensitive). Some readers then find no name. */
     REPEATED_PARAMETER(Reason.DUPLICATE_PARAMETER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * An unknown {@code Content-Disposition} parameter that some readers take for the name or file name. Its name contains {@code *}, as
-     * in {@code filename*x}, or ends with {@code name} or {@code filename} after a character that is not a letter, as in {@code
-     * x-filename}.
+     * An unknown {@code Content-Disposition} parameter that some readers take for the name or file name. Its name contains {@code *}, as in
+     * {@code filename*x}, or ends with {@code name} or {@code filename} after a character that is not a letter, as in {@code x-filename}.
      */
     LOOKALIKE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** A name or file name that begins with the byte order mark of UTF-8, which some readers remove. */
@@ -94,30 +92,27 @@ public enum Deviation {
     ESCAPED_BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** A single backslash in a quoted value. Before a quote it is an escape; otherwise it is literal. */
     BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, ACCEPTED, ACCEPTED),
-    /**
-     * A name or file name in RFC 2047 encoded words. It is literal unless {@link MultipartOptions#decodeEncodedWords()}
-     * is set.
-     */
+    /** A name or file name in RFC 2047 encoded words. It is literal unless {@link MultipartOptions#decodeEncodedWords()} is set. */
     ENCODED_WORD(Reason.MALFORMED_CONTENT_DISPOSITION, ACCEPTED, ACCEPTED, REPORTED),
-    /** No {@code name}, but a {@code name*} that can be decoded. It is used instead. */
+    /** A {@code name*} that can be decoded, without a {@code name}. It is used as the name. */
     EXTENDED_NAME(Reason.MISSING_NAME, REFUSED, REFUSED, REPORTED),
-    /** Only {@code filename*} (RFC 8187), which RFC 7578 section 4.2 forbids. It is decoded. */
+    /** A {@code filename*} (RFC 8187) without a {@code filename}. It is decoded, although RFC 7578 section 4.2 forbids it. */
     EXTENDED_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** {@code filename} and {@code filename*} with the same value. */
     TWO_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, ACCEPTED, REPORTED, REPORTED),
     /**
-     * {@code filename} and {@code filename*} with different values. {@code filename} is used unless {@link
-     * MultipartOptions#preferExtendedFilename()} is set, or it is a lossy form of {@code filename*}.
+     * {@code filename} and {@code filename*} with different values. {@code filename*} is used if {@link
+     * MultipartOptions#preferExtendedFilename()} is set, or if {@code filename} is a lossy form of it. Otherwise {@code filename} is used.
      */
     CONFLICTING_FILENAMES(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /**
-     * A {@code filename*} that cannot be decoded, if there is another file name; a {@code name*} in addition to a {@code name}; or
-     * continuations of a name. It is ignored.
+     * A parameter that is ignored: a {@code filename*} that cannot be decoded, if there is another file name; a {@code name*} in addition
+     * to a {@code name}; or continuations of a name.
      */
     UNUSABLE_EXTENDED_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, REPORTED),
     /**
-     * RFC 2231 continuations ({@code filename*0=}). If there is another file name, they are ignored. Otherwise they are joined if {@link
-     * MultipartOptions#joinContinuations()} is set.
+     * RFC 2231 continuations ({@code filename*0=}). If there is another file name, they are ignored. Otherwise they are joined if
+     * {@link MultipartOptions#joinContinuations()} is set.
      */
     PARAMETER_CONTINUATION(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /**
@@ -125,14 +120,17 @@ public enum Deviation {
      * no file name, but other readers find a file.
      */
     UNREADABLE_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
-    /** A multipart body inside of a form-data part. It is delivered as one part. */
+    /** A form-data part whose content is a multipart body. It is delivered as one part, unless a form expands it ({@code expandNested}). */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /**
      * Two {@code charset} parameters in the {@code Content-Type} of a part, a {@code charset*}, or a blank between {@code charset} and
      * {@code =}.
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
-    /** The charset of a field, if it is not a superset of US-ASCII (UTF-16, EBCDIC). In a {@code _charset_} field it is ignored. */
+    /**
+     * The charset of a field, if it is not a superset of US-ASCII (UTF-16, EBCDIC). If a {@code _charset_} field contains it, it is
+     * ignored.
+     */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** The {@code charset} of a field, if the platform does not support it. UTF-8 is used instead. */
     UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);

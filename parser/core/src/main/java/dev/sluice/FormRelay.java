@@ -2,7 +2,9 @@ package dev.sluice;
 
 import dev.sluice.encode.ChunkInputStream;
 import dev.sluice.encode.RandomBoundary;
+import dev.sluice.encode.RelayedHead;
 import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.legacy.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.ReferenceCountUtil;
@@ -14,20 +16,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A relay of a form: bytes of a client in, bytes for another server out. The parts are decoded, changed by a {@link Rule}, and encoded
- * with a new boundary. {@link Preset#STRICT} accepts the result, so that the other server finds the parts that the rule has seen.
+ * A relay of a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new boundary.
+ * {@link Preset#STRICT} accepts the result, so the other server finds the same parts as the rule.
  *
  * {@snippet file="RelayForm.java" region="relay"}
  *
- * <p>Feed a chunk, then call {@link #next()} until it returns null, as fast as the other server reads. The relay holds one chunk and one
- * header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is not decoded: a form
- * in which the rule keeps such content is rejected. If the form of the client is rejected or incomplete, {@link #next()} throws, and the
- * close-delimiter is never returned: abort the outgoing message.
+ * <p>Feed a chunk, then call {@link #next()} until it returns null, but only as fast as the other server reads. The relay holds one chunk
+ * and one header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is decoded,
+ * because many servers ignore the {@code Content-Transfer-Encoding} header. If the form of the client is rejected or incomplete,
+ * {@link #next()} throws, and the close-delimiter is never returned: abort the outgoing message.
  */
 public final class FormRelay implements AutoCloseable {
     /**
-     * A part as it is written.
+     * A part of the outgoing form.
      *
+     * @param filename null for a field; empty for a file input that was left empty, which has no content and is written as browsers write
+     *     it
      * @param contentType null to write none
      * @param content replaces the content of the part, <em>transferred</em>; null to keep it
      */
@@ -38,7 +42,11 @@ public final class FormRelay implements AutoCloseable {
             @Nullable ByteBuf content) {
         /** {@return a part with the names, type and content of the client} */
         public static Part of(PartHead head) {
-            return new Part(Objects.requireNonNull(head.name()), head.filename(), head.contentType(), null);
+            return new Part(Objects.requireNonNullElse(head.name(), ""), head.filename(), head.contentType(), null);
+        }
+
+        private RelayedHead head(@Nullable PartHead client) {
+            return new RelayedHead(name, filename, contentType, client);
         }
     }
 
@@ -46,8 +54,7 @@ public final class FormRelay implements AutoCloseable {
     @FunctionalInterface
     public interface Rule {
         /**
-         * {@return the part to write, or null to drop it} Drop parts with an empty file name, which a browser sends for a file input
-         * that was left empty: such a name is rejected.
+         * {@return the part to write, or null to leave it out}
          *
          * @throws IOException to reject the form
          */
@@ -59,19 +66,29 @@ public final class FormRelay implements AutoCloseable {
 
     private final MultipartDecoder decoder;
     private final MultipartEncoder encoder;
+    private final NameEscaping escaping;
     private final Rule rule;
     private Iterator<Part> added = List.<Part>of().iterator();
 
-    /** Content of the current part that replaces the content of the client. */
-    private @Nullable ByteBuf replacement;
+    /** The head of the current part, until it is written: with the first content or at the end of the part. */
+    private @Nullable RelayedHead head;
 
+    /** Content after the head that was returned last. */
+    private @Nullable ByteBuf pending;
+
+    /** Whether the current part has the content that the client sent. */
     private boolean passing;
+
+    /** The decoder for the transfer encoding of the current part; null if it has none. */
+    private @Nullable TransferDecoder transfer;
+
     private boolean finished;
     private boolean ended;
 
-    private FormRelay(MultipartDecoder decoder, MultipartEncoder encoder, Rule rule) {
+    private FormRelay(MultipartDecoder decoder, MultipartEncoder encoder, NameEscaping escaping, Rule rule) {
         this.decoder = decoder;
         this.encoder = encoder;
+        this.escaping = escaping;
         this.rule = Objects.requireNonNull(rule, "rule");
     }
 
@@ -79,10 +96,11 @@ public final class FormRelay implements AutoCloseable {
      * {@return a relay of one form}
      *
      * @param contentType the {@code Content-Type} of the client, or null if it has none
-     * @param options what is accepted from the client
-     * @param escaping the treatment of names that could be misread. If it rejects the name of a part that was not changed, the form is
-     *     rejected
-     * @param rule called once for each part
+     * @param options the preset and the limits for the form of the client
+     * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type of the client
+     *     that could be misread: a file gets {@code application/octet-stream}, a field no type. If a part that the rule has not changed
+     *     could still be misread, the form is rejected
+     * @param rule the decision about each part; called once for each
      * @throws MultipartException if {@code contentType} is not acceptable
      */
     public static FormRelay create(
@@ -92,6 +110,7 @@ public final class FormRelay implements AutoCloseable {
         return new FormRelay(
                 decoder,
                 MultipartEncoder.create(Boundary.randomForm(RandomBoundary.next()), escaping, options.allocator()),
+                escaping,
                 rule);
     }
 
@@ -100,17 +119,17 @@ public final class FormRelay implements AutoCloseable {
         return encoder.contentType();
     }
 
-    /** Passes the next bytes of the client: as {@link MultipartDecoder#feed}. */
+    /** Passes the next bytes of the client to the relay, like {@link MultipartDecoder#feed}. */
     public void feed(ByteBuf chunk) {
         decoder.feed(chunk);
     }
 
     /**
-     * Declares the end of the input: as {@link MultipartDecoder#finish}.
+     * Declares the end of the input, like {@link MultipartDecoder#finish}.
      *
-     * @param parts added after the parts of the client, with their content; <em>transferred</em>, even if this throws
+     * @param parts the parts to add after the parts of the client, with their content; <em>transferred</em>, even if this method throws
      * @throws IllegalArgumentException if a part has no content
-     * @throws IllegalStateException as {@link MultipartDecoder#finish}, and if it has been called before
+     * @throws IllegalStateException as {@link MultipartDecoder#finish}, and if this method has been called before
      */
     public void finish(Part... parts) {
         List<Part> all = List.of(parts);
@@ -133,25 +152,31 @@ public final class FormRelay implements AutoCloseable {
      * {@return the next bytes to send, <em>transferred</em> to the caller, or null if all input has been read}
      *
      * @throws MultipartException if the form of the client is rejected
-     * @throws IOException of the rule, unchanged
+     * @throws IOException the exception of the rule, unchanged
      * @throws IllegalArgumentException if the rule has returned a part that readers could misread
      */
     public @Nullable ByteBuf next() throws IOException {
         try {
-            ByteBuf content = replacement;
-            replacement = null;
-            return content != null ? encoder.write(content) : relay();
+            for (; ; ) {
+                ByteBuf content = pending;
+                pending = null;
+                ByteBuf next = content != null ? encoder.write(content) : relay();
+                if (next == null || next.isReadable()) { // an empty chunk would end a chunked message
+                    return next;
+                }
+                next.release();
+            }
         } catch (Throwable e) {
-            close(); // or data of the rejected part would become part of the previous one
+            close(); // a later call would add content of the rejected part to the previous part
             throw e;
         }
     }
 
     /**
-     * {@return a stream of the bytes to send, for a blocking client; close it} Each read reads from {@code in} what it needs, and throws if
-     * the form of the client is rejected or incomplete. The client then aborts the request, because it has not seen the end of the stream.
+     * {@return a stream of the bytes to send, for a blocking HTTP client; close it} It reads from {@code in} on demand, and throws if the
+     * incoming form is rejected or incomplete. The HTTP client then aborts the request, because the stream has not ended.
      *
-     * @param in the body of the client; not closed with the stream
+     * @param in the incoming body, which is not closed with the stream
      */
     public InputStream inputStream(InputStream in) {
         return new ChunkInputStream(
@@ -180,55 +205,87 @@ public final class FormRelay implements AutoCloseable {
                 case PART_BEGIN -> {
                     Part part = rule.apply(decoder.head());
                     passing = part != null && part.content == null;
-                    if (passing
-                            && LegacyFormats.transferDecoder(decoder.head().transferEncoding(), IOException::new)
-                                    != null) {
-                        // without the header, the other server would read the encoded bytes as the content
-                        throw decoder.head()
-                                .because(MultipartException.Reason.UNSUPPORTED_TRANSFER_ENCODING)
-                                .build();
-                    }
-                    if (part != null) {
-                        return begin(part, part.equals(Part.of(decoder.head())));
+                    transfer = LegacyFormats.transferDecoder(
+                            decoder.head().transferEncoding(), problem -> malformed(decoder.head(), problem));
+                    head = part == null ? null : part.head(decoder.head());
+                    if (part != null && part.content != null) {
+                        return write(part.content, true);
                     }
                 }
                 case DATA -> {
                     if (passing) {
-                        return encoder.write(decoder.data().retain());
+                        return write(decoded(decoder.data()), false);
                     }
                 }
                 case END -> {
+                    if (added.hasNext()) {
+                        Part part = added.next();
+                        head = part.head(null);
+                        return write(Objects.requireNonNull(part.content), true);
+                    }
                     boolean first = !ended;
-                    ended = !added.hasNext();
-                    return !ended ? begin(added.next(), false) : first ? encoder.finish() : null;
+                    ended = true;
+                    return first ? encoder.finish() : null;
                 }
-                default -> {} // PART_END
+                default -> { // PART_END
+                    if (passing) {
+                        return write(rest(), true);
+                    }
+                }
             }
         }
     }
 
-    private ByteBuf begin(Part part, boolean unchanged) throws IOException {
-        replacement = part.content;
-        try {
-            return encoder.beginPart(part.name, part.filename, part.contentType);
-        } catch (IllegalArgumentException e) {
-            if (!unchanged) {
-                throw e;
-            }
-            throw MultipartException.because(MultipartException.Reason.MALFORMED_HEADER)
-                    .part(decoder.partIndex(), part.name)
-                    .saying(String.valueOf(e.getMessage()))
-                    .cause(e)
-                    .build();
+    private static MultipartException malformed(PartHead head, String problem) {
+        return head.because(MultipartException.Reason.MALFORMED_TRANSFER_ENCODING)
+                .saying("the body of a part " + problem)
+                .build();
+    }
+
+    /** {@return content without its transfer encoding, <em>transferred</em>} */
+    private ByteBuf decoded(ByteBuf data) throws IOException {
+        TransferDecoder transfer = this.transfer;
+        if (transfer == null) {
+            return data.retain();
         }
+        byte[] decoded = new byte[TransferDecoder.maxDecoded(data.readableBytes())];
+        return Unpooled.wrappedBuffer(decoded, 0, transfer.decode(data, decoded));
+    }
+
+    /** {@return the bytes that the transfer decoder still holds at the end of the part} */
+    private ByteBuf rest() throws IOException {
+        TransferDecoder transfer = this.transfer;
+        if (transfer == null) {
+            return Unpooled.EMPTY_BUFFER;
+        }
+        byte[] rest = new byte[TransferDecoder.maxDecoded(0)];
+        return Unpooled.wrappedBuffer(rest, 0, transfer.end(rest));
+    }
+
+    /**
+     * {@return the next bytes of the current part, which may be empty}
+     *
+     * @param content <em>transferred</em>
+     * @param last whether the part has no other content
+     */
+    private ByteBuf write(ByteBuf content, boolean last) throws IOException {
+        RelayedHead begun = head;
+        if (begun == null) {
+            return encoder.write(content);
+        } else if (!last && !content.isReadable()) {
+            return content;
+        }
+        head = null;
+        pending = content;
+        return begun.begin(encoder, escaping, content.isReadable());
     }
 
     /** Releases all buffers. Idempotent. */
     @Override
     public void close() {
         decoder.close();
-        ReferenceCountUtil.release(replacement);
-        replacement = null;
+        ReferenceCountUtil.release(pending);
+        pending = null;
         added.forEachRemaining(part -> ReferenceCountUtil.release(part.content));
     }
 }

@@ -31,28 +31,31 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="SendForm.java" region="send"}
  *
- * <p>{@link Preset#STRICT} accepts every body without a deviation, as described at {@link MultipartEncoder}. Names that readers could
- * misread are rejected when a part is added.
+ * <p>{@link Preset#STRICT} accepts every such body and reports no deviation, as described in {@link MultipartEncoder}. Names that readers
+ * could misread are rejected when a part is added.
  *
- * <p><b>Length.</b> The length of the body is exact if every part knows its own. A part that then has more or fewer bytes fails the body
- * with an {@link IOException} that names the part, before the close-delimiter. A file that grows or shrinks while it is sent does so,
- * too.
+ * <p><b>Length.</b> The length of the body is exact if the length of every part is known. If a part then has more or fewer bytes, for
+ * example because a file grows while it is sent, writing fails before the close-delimiter with an {@link IOException} that names the part.
  *
- * <p><b>Replay.</b> A body may be written several times, even at the same time, unless a part was created from an {@link InputStream}.
- * Writing such a body a second time throws an {@link IllegalStateException} before the first byte.
+ * <p><b>Replay.</b> A body may be written several times, even at the same time, unless a part was created from an {@link InputStream}. Such
+ * a part can be sent only once: writing the body again throws an {@link IllegalStateException} before the first byte.
  *
  * <p>All methods that write a body block while they read its content. They hold one chunk of at most {@value #CHUNK_SIZE} bytes.
  */
 public final class MultipartBody {
-    private static final int CHUNK_SIZE = 32 * 1024;
+    /**
+     * The size of a frame of HTTP/2, unless the server permits larger ones. Clients would split a larger chunk and send its rest in a short
+     * frame. Tomcat closes a connection after two short frames.
+     */
+    private static final int CHUNK_SIZE = 16 * 1024;
 
-    /** The size up to which content in memory is copied into the array of heads, in bytes. */
+    /** The size in bytes up to which content in memory is copied into {@code heads}. */
     private static final int MAX_COPY = 1024;
 
-    /** Memory for the garbage collector: consumers of {@code ByteBuffer}s do not say when they are done. */
+    /** An allocator of buffers that the garbage collector frees, because consumers of {@code ByteBuffer}s do not release them. */
     private static final ByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
 
-    /** Content that is not in the array of heads, but after its first {@code at} bytes. */
+    /** Content that is not in {@code heads}. It is sent after the first {@code at} bytes of {@code heads}. */
     private record Insert(int at, int part, @Nullable String name, Content content) {
         String describe() {
             return MultipartEncoder.describe(part, name);
@@ -61,7 +64,7 @@ public final class MultipartBody {
 
     private final Boundary boundary;
 
-    /** Whether content in memory may contain the boundary. It cannot if the boundary was drawn after the content was given. */
+    /** Whether the caller has set the boundary. If not, content in memory cannot contain it and is not checked. */
     private final boolean chosenBoundary;
 
     /** All delimiters, header sections and short contents in memory. */
@@ -104,7 +107,7 @@ public final class MultipartBody {
     /**
      * {@return a builder of a body of another multipart type}
      *
-     * @param subtype such as {@code mixed}, {@code related} or {@code byteranges}
+     * @param subtype the subtype of the body, such as {@code mixed}, {@code related} or {@code byteranges}
      */
     public static Builder builder(String subtype) {
         return new Builder(subtype);
@@ -115,7 +118,7 @@ public final class MultipartBody {
         return contentType;
     }
 
-    /** {@return the exact number of bytes, or empty if a part does not know its length} */
+    /** {@return the exact number of bytes, or empty if the length of a part is unknown} */
     public OptionalLong contentLength() {
         return contentLength;
     }
@@ -128,8 +131,9 @@ public final class MultipartBody {
     /**
      * Writes the body.
      *
-     * @param out not closed
-     * @throws IOException of a part or of {@code out}, unchanged; or if a part differs from its declared length or contains the boundary
+     * @param out the stream, which is not closed
+     * @throws IOException if a part does not have its declared length or contains the boundary; exceptions thrown by the content of a part
+     *     or by {@code out} are passed on unchanged
      */
     public void writeTo(OutputStream out) throws IOException {
         writeTo(chunk -> chunk.readBytes(out, chunk.readableBytes()));
@@ -170,9 +174,9 @@ public final class MultipartBody {
     }
 
     /**
-     * {@return the body for {@code java.net.http}, which is also a {@code Flow.Publisher<ByteBuffer>}} It has the exact length, or else
-     * the client sends it in chunks. The content is read by the thread that requests it. For a redirect or another attempt, the client
-     * subscribes again. If that is not possible, the request fails with the {@link IllegalStateException}.
+     * {@return the body for {@code java.net.http}, which is also a {@code Flow.Publisher<ByteBuffer>}} If the length is unknown, the client
+     * sends the body in chunks. The content is read by the thread that requests it. For a redirect or a retry, the client subscribes again;
+     * if the body is not {@linkplain #isReplayable() replayable}, the request then fails with an {@link IllegalStateException}.
      */
     public HttpRequest.BodyPublisher publisher() {
         return new ChunkPublisher(contentLength.orElse(-1), () -> new Chunks(UNPOOLED, false));
@@ -181,8 +185,8 @@ public final class MultipartBody {
     /**
      * {@return the body as buffers, for other destinations}
      *
-     * @param allocator for header sections, and for content that is read from files and streams
-     * @throws IllegalStateException if a part can be read only once, and has been
+     * @param allocator the allocator of buffers for header sections, and for content that is read from files and streams
+     * @throws IllegalStateException if a part can be sent only once and has been sent before
      */
     public Chunks chunks(ByteBufAllocator allocator) {
         return new Chunks(allocator, true);
@@ -192,7 +196,7 @@ public final class MultipartBody {
     public final class Chunks implements AutoCloseable {
         private final ByteBufAllocator allocator;
 
-        /** Whether the buffers of the caller are passed on. Otherwise they are copied. */
+        /** Whether buffers of the application are returned. Otherwise their bytes are copied. */
         private final boolean sharing;
 
         private final DelimiterCheck check = new DelimiterCheck(boundary.delimiter());
@@ -203,7 +207,7 @@ public final class MultipartBody {
 
         private int opened;
 
-        /** The content after the heads that have been returned: in memory or from a stream. */
+        /** The content that follows the heads already returned. It is in {@code memory} or read from {@code stream}. */
         private @Nullable ByteBuf memory;
 
         private @Nullable InputStream stream;
@@ -227,10 +231,10 @@ public final class MultipartBody {
         }
 
         /**
-         * {@return the next bytes of the body, <em>transferred</em> to the caller, who must not write to them, or null at its end}
+         * {@return the next bytes of the body, <em>transferred</em> to the caller and not to be modified, or null at its end}
          *
-         * @throws IOException of a part, unchanged; or if a part differs from its declared length or contains the boundary. The message
-         *     must then be aborted
+         * @throws IOException if a part does not have its declared length or contains the boundary; exceptions thrown by the content of a
+         *     part are passed on unchanged. After any exception, abort the HTTP message
          * @throws IllegalStateException after a failure, and after {@link #close()}
          */
         public @Nullable ByteBuf next() throws IOException {
@@ -276,7 +280,7 @@ public final class MultipartBody {
             return Unpooled.wrappedBuffer(heads, start, at - start);
         }
 
-        /** {@return heads and contents of streams} */
+        /** {@return a chunk filled with heads and with content from streams} */
         private ByteBuf nextChunk() throws IOException {
             int size = (int) Math.min(CHUNK_SIZE, remaining);
             ByteBuf chunk = allocator.heapBuffer(size, size);
@@ -292,7 +296,7 @@ public final class MultipartBody {
         /**
          * Appends some bytes.
          *
-         * @return whether more can be appended without a wait
+         * @return whether more bytes can be appended without waiting for a slow stream
          */
         private boolean fill(ByteBuf chunk) throws IOException {
             InputStream in = stream;
@@ -335,7 +339,7 @@ public final class MultipartBody {
             return inserts.get(opened - 1).describe();
         }
 
-        /** Appends what one call of the stream returns, so that a slow stream does not delay the bytes before it. */
+        /** Appends the bytes of a single read, so that a slow stream does not delay the bytes before it. */
         private boolean read(InputStream in, ByteBuf chunk) throws IOException {
             int most = (int) Math.min(chunk.writableBytes(), streamLeft < 0 ? Integer.MAX_VALUE : streamLeft);
             if (most == 0 && streamLeft != 0) {
@@ -385,20 +389,20 @@ public final class MultipartBody {
         private String boundary = RandomBoundary.next();
         private boolean chosenBoundary;
 
-        /** Null before the first part, which fixes the boundary. */
+        /** Null before the first part. After it, the boundary cannot change. */
         private @Nullable HeadWriter writer;
 
         private int parts;
         private boolean built;
 
-        /** The type of the first part of a {@code multipart/related} body, which RFC 2387 requires in its Content-Type. */
+        /** The media type of the first part of a {@code multipart/related} body. RFC 2387 requires it in the Content-Type of the body. */
         private @Nullable String rootType;
 
         private Builder(String subtype) {
             this.mediaType = "multipart/" + subtype.toLowerCase(Locale.ROOT);
         }
 
-        /** Writes CR and LF in the names of all parts added later as browsers do: {@link NameEscaping#BROWSER}. */
+        /** Escapes CR and LF in the names of all parts added later: {@link NameEscaping#BROWSER}. */
         public Builder browserEscaping() {
             escaping = NameEscaping.BROWSER;
             return this;
@@ -411,8 +415,8 @@ public final class MultipartBody {
         }
 
         /**
-         * Sets the boundary, which is random by default. A fixed boundary is for tests only, because a client that knows it can send content
-         * that fails the body.
+         * Sets the boundary, which is random by default. Use a fixed boundary only in tests: content that contains it makes the body fail,
+         * and anyone who knows the boundary can supply such content.
          *
          * @throws IllegalStateException if a part was added before
          */
@@ -436,7 +440,7 @@ public final class MultipartBody {
         }
 
         /**
-         * Adds a file with its own name and the type {@code application/octet-stream}.
+         * Adds a file under its own file name, with the type {@code application/octet-stream}.
          *
          * @throws IOException if the size of the file cannot be read
          */
@@ -451,13 +455,24 @@ public final class MultipartBody {
             return form(name, Objects.requireNonNull(filename, "filename"), contentType, content);
         }
 
+        /** Adds the part that browsers send for a file input that was left empty: it has an empty file name and no content. */
+        public Builder emptyFileInput(String name) {
+            formHeads().emptyFileInput(name, escaping);
+            parts++;
+            return this;
+        }
+
         private Builder form(String name, @Nullable String filename, @Nullable String contentType, Content content) {
+            Objects.requireNonNull(content, "content");
+            formHeads().form(name, filename, contentType, escaping);
+            return add(name, content);
+        }
+
+        private HeadWriter formHeads() {
             if (!isForm()) {
                 throw new IllegalStateException("the body is not a form: call part(headers, content)");
             }
-            Objects.requireNonNull(content, "content");
-            heads().form(name, filename, contentType, escaping);
-            return add(name, content);
+            return heads();
         }
 
         /**
@@ -502,7 +517,7 @@ public final class MultipartBody {
         }
 
         /**
-         * {@return the body} The builder cannot be used again: content that is given after the boundary is known could contain it.
+         * {@return the body} The builder cannot be used again: once the boundary is public, content added later could contain it.
          *
          * @throws IllegalArgumentException if the subtype or the boundary is not valid
          * @throws ArithmeticException if the length of the body exceeds {@link Long#MAX_VALUE}

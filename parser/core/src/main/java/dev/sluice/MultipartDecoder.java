@@ -18,7 +18,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An incremental decoder of {@code multipart} bodies: buffers in, events out (RFC 2046 section 5.1, RFC 7578).
+ * An incremental decoder of {@code multipart} bodies (RFC 2046 section 5.1, RFC 7578). It reads buffers and returns events.
  *
  * {@snippet file="PushLoop.java" region="push"}
  *
@@ -27,18 +27,20 @@ import org.jspecify.annotations.Nullable;
  * <h2>Guarantees</h2>
  *
  * <ul>
- *   <li>Events, data, deviations, and the error with its offset do not depend on how the body is split into chunks.
- *   <li>File data is not copied. {@link #data()} is a slice of the chunk.
- *   <li>The decoder holds one chunk and one header section, both bounded. Its work is linear in the number of bytes fed.
- *   <li>Chunks are only read, between their reader and writer index. Every kind of buffer is accepted. Heap buffers and direct buffers of
- *       one component are searched fastest.
+ *   <li>The parts, their content, the deviations, and the error with its offset do not depend on how the body is split into chunks. Only
+ *       {@link Event#NEED_INPUT} and the division of the content into {@link Event#DATA} events do.
+ *   <li>File data is not copied. {@link #data()} is a slice of the chunk, except for text that looked like a delimiter and turned out to be
+ *       data.
+ *   <li>The decoder holds at most one chunk and one header section, whose size is limited. Its work is linear in the number of bytes fed.
+ *   <li>Chunks are never modified. Only the bytes between the reader index and the writer index are read. Every kind of buffer is accepted.
+ *       Heap buffers, and direct buffers over contiguous memory, are searched fastest.
  * </ul>
  *
- * <p><b>Threads.</b> A decoder is used by one thread at a time. It may move to another thread if the first thread's use happens-before the
- * second's. It has no locks and never blocks.
+ * <p><b>Threads.</b> Only one thread may use a decoder at a time. Another thread may take over if the use by the first thread
+ * happens-before its own. The decoder has no locks and never blocks.
  *
  * <p><b>Errors.</b> {@link #next()} delivers everything before the offending byte, and then throws a {@link MultipartException}. Every
- * later call throws the same instance. Incorrect use of the decoder throws an {@link IllegalStateException}. Always call {@link #close()}.
+ * later call throws the same instance. Calls in the wrong order throw an {@link IllegalStateException}. Always call {@link #close()}.
  *
  * <h2>Grammar</h2>
  *
@@ -73,26 +75,27 @@ import org.jspecify.annotations.Nullable;
  * EPILOGUE      a range     end of input               ENDED          END
  * </pre>
  *
- * <p>Everything else is an error at that byte ({@code FAILED}), with these exceptions, which depend on the {@link Preset}:
+ * <p>Any other byte is an error, and the next state is {@code FAILED}. The {@link Preset} may allow these exceptions:
  *
  * <ul>
  *   <li>With {@link Deviation#FALSE_DELIMITER}, DELIMITER, PADDING, DELIMITER_CR and CLOSE_DASH return to BODY or PREAMBLE, and the text
- *       that resembled a delimiter is data.
- *   <li>With {@link Deviation#TEXT_AFTER_CLOSE_DELIMITER}, CLOSED and CLOSED_CR continue with EPILOGUE.
+ *       that looked like a delimiter is data.
+ *   <li>With {@link Deviation#TEXT_AFTER_CLOSE_DELIMITER}, any other byte in CLOSED and CLOSED_CR leads to EPILOGUE.
  *   <li>With {@link Deviation#BARE_LF}, an LF is accepted in place of CRLF.
  * </ul>
  *
- * <p>A dash-boundary after a bare CR or LF is data in PREAMBLE and BODY, and a {@link Deviation#LOOKALIKE_DELIMITER}. The search starts as
- * if CRLF had been read, because the first delimiter and the delimiter after an empty body need no CRLF.
+ * <p>In PREAMBLE and BODY, a dash-boundary after a bare CR, or after a bare LF that is not accepted, is data, and it counts as a
+ * {@link Deviation#LOOKALIKE_DELIMITER}. The search starts as if CRLF had been read, because a delimiter at the start of the body or
+ * directly after a header section needs no CRLF.
  *
- * <p>PART is a separate state because one delimiter can produce two events: PART_END, and an error or PART_BEGIN after it.
+ * <p>PART is a separate state because one delimiter can produce two events: PART_END, and then PART_BEGIN or an error.
  *
  * <h2>State between calls</h2>
  *
  * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except the header section
  * and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the delimiter, and text that turns out to be
- * data is delivered from there. Only the fields between the comments below influence the next call, so that tests can compare the state
- * after different splits.
+ * data is delivered from that text. Tests compare the state after different splits. They need only the fields below the comment "state that
+ * influences the next call".
  */
 public final class MultipartDecoder implements AutoCloseable {
     /** The result of {@link #next()}. */
@@ -129,7 +132,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private static final int MAX_PADDING = 256;
 
-    /** The start of a match in the text of the delimiter if the delimiter has no CRLF. */
+    /** The index in the delimiter's text at which a match starts if the line end before it belongs to the header section. */
     private static final int AFTER_OWN_LINE_END = 2;
 
     private static final long NONE = -1;
@@ -137,7 +140,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private static final String UNREAD =
             "the previous chunk has not been read completely: call next() until NEED_INPUT before ";
 
-    /** The number of bytes from the start of the body that are kept for the message if no delimiter is found. */
+    /** The number of bytes at the start of the body that are kept for the error message about a missing delimiter. */
     private static final int SHOWN = 16;
 
     private final Delimiter delimiter;
@@ -171,7 +174,7 @@ public final class MultipartDecoder implements AutoCloseable {
     @Nullable
     MultipartException failure;
 
-    /** The exception that ended the decoding if the body is not at fault, such as an OutOfMemoryError of the allocator. */
+    /** The exception that ended the decoding, if the body did not cause it, such as an OutOfMemoryError of the allocator. */
     private @Nullable Throwable broken;
 
     // ---- the chunk being read
@@ -223,8 +226,7 @@ public final class MultipartDecoder implements AutoCloseable {
      *
      * @param contentType the {@code Content-Type} of the body, or null if it has none
      * @param options the preset and the limits
-     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
-     *     acceptable
+     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not acceptable
      */
     public static MultipartDecoder create(@Nullable String contentType, MultipartOptions options)
             throws MultipartException {
@@ -239,7 +241,7 @@ public final class MultipartDecoder implements AutoCloseable {
     /**
      * {@return a decoder for one body; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
      *
-     * @param boundary from the Content-Type of the body
+     * @param boundary the boundary from the Content-Type of the body
      * @param options the preset and the limits
      */
     public static MultipartDecoder create(Boundary boundary, MultipartOptions options) {
@@ -250,13 +252,13 @@ public final class MultipartDecoder implements AutoCloseable {
     /**
      * Passes the next bytes of the body to the decoder.
      *
-     * <p>The buffer object must not be used elsewhere until the chunk has been read, because the decoder moves the NIO view that
-     * Netty keeps in a direct buffer. To read a chunk in two places, feed a {@code retainedDuplicate()}.
+     * <p>Do not use the buffer object elsewhere until the chunk has been read, because the decoder changes the position of the NIO view
+     * that Netty keeps in a direct buffer. To read the same bytes elsewhere, feed a {@code retainedDuplicate()}.
      *
-     * @param input <em>transferred</em>: the decoder takes over one reference, even if this method throws. Reader and writer index do
-     *     not change. The buffer may be empty. After a failure it is released, and {@link #next()} throws the failure again.
-     * @throws IllegalStateException if the previous chunk has not been read completely (call {@link #next()} until it returns {@link
-     *     Event#NEED_INPUT}), after {@link #finish()}, and after {@link #close()}
+     * @param input <em>transferred</em>: the decoder takes over one reference, even if this method throws. Its indices do not change. It
+     *     may be empty. If the decoder has failed before, the buffer is released at once, and {@link #next()} throws the failure again
+     * @throws IllegalStateException if the previous chunk has not been read completely (call {@link #next()} until it returns
+     *     {@link Event#NEED_INPUT}), after {@link #finish()}, and after {@link #close()}
      */
     public void feed(ByteBuf input) {
         Objects.requireNonNull(input, "input");
@@ -302,7 +304,7 @@ public final class MultipartDecoder implements AutoCloseable {
      * @throws MultipartException if the body is not acceptable; all buffers have been released, and every later call throws the same
      *     instance
      * @throws IllegalStateException after {@link #close()}
-     * @throws Error or a RuntimeException of the allocator or of the chunk; every later call throws the same instance
+     * @throws RuntimeException or an {@link Error}, if the allocator or the chunk throws it; every later call throws the same instance
      */
     public Event next() throws MultipartException {
         data = null;
@@ -334,7 +336,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private void releaseAfter(Throwable e) {
         try {
             release();
-        } catch (RuntimeException again) { // the application has released the chunk
+        } catch (RuntimeException again) { // for example because the application has released the chunk
             e.addSuppressed(again);
         }
     }
@@ -354,7 +356,7 @@ public final class MultipartDecoder implements AutoCloseable {
         };
     }
 
-    /** Handles the states that read nothing, and the end of the chunk in all others. */
+    /** Handles the states that read nothing, and in all other states the end of the chunk. */
     private @Nullable Event readNothing() throws MultipartException, Rejection {
         return switch (state) {
             case PART -> beginPart();
@@ -430,8 +432,8 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * Handles the byte at {@code position}, at which a match failed. At the start of the body this byte may still begin the one CRLF
-     * that is allowed there.
+     * Handles the byte at {@code position}, at which a match failed. If it is the first byte of the body, it may begin the one CRLF that is
+     * allowed before the first delimiter.
      */
     private void preambleMatchFailed() throws Rejection {
         if (offsetOf(position) == 0) {
@@ -485,7 +487,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return end > start ? emit(null, start, end - start) : null;
     }
 
-    /** Reports the lookalike that ends at {@code position}. One report per part is enough. */
+    /** Reports the lookalike that ends at {@code position}. Later lookalikes in the same part are not reported. */
     private void passLookalike() throws Rejection {
         String detail = "a delimiter follows a bare CR or LF";
         deviations.require(Deviation.LOOKALIKE_DELIMITER, partIndex, offsetOf(position), detail);
@@ -499,7 +501,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return from == to ? null : emit(delimiter.text(from, to), 0, to - from);
     }
 
-    /** Delivers data of {@code source}, or of the chunk if it is null, up to the limit of a part. */
+    /** Delivers data from {@code source}, or from the chunk if {@code source} is null, up to the size limit of a part. */
     private Event emit(@Nullable ByteBuf source, int index, int length) throws Rejection {
         long room = options.maxPartBytes() - partSize;
         if (length > room) {
@@ -549,7 +551,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return null;
     }
 
-    /** Reports the padding after a delimiter and {@code dashes} further bytes. Called when the line is known to be a delimiter. */
+    /** Reports the padding after a delimiter and {@code dashes} dashes. Called when the line is known to be a delimiter. */
     private void acceptPadding(int part, int dashes) {
         if (padding > 0) {
             accept(Deviation.TRANSPORT_PADDING, part, delimiterAt + delimiter.length() - search.matchStart() + dashes);
@@ -593,7 +595,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return partIndex < 0 && preambleAt != NONE;
     }
 
-    /** Ends the preamble or the part before a delimiter whose line is valid up to the byte at {@code position}. */
+    /** Ends the preamble or the part before a delimiter, whose line is valid up to the byte at {@code position}. */
     private @Nullable Event acceptDelimiter(State then) throws Rejection {
         if (isAfterPreamble()) {
             deviations.require(Deviation.PREAMBLE, -1, preambleAt, "");
@@ -626,7 +628,10 @@ public final class MultipartDecoder implements AutoCloseable {
         }
     }
 
-    /** Handles the byte at {@code position}, which must not follow a delimiter: it is data if the preset accepts that. */
+    /**
+     * Handles a byte at {@code position} that cannot follow a delimiter. If the preset accepts {@link Deviation#FALSE_DELIMITER}, the text
+     * that looked like a delimiter is data or part of the preamble. Otherwise the body is rejected.
+     */
     private @Nullable Event falseDelimiter(String text) throws Rejection {
         long at = offsetOf(position);
         if (!accept(Deviation.FALSE_DELIMITER, partOpen ? partIndex : -1, at)) {
@@ -657,7 +662,10 @@ public final class MultipartDecoder implements AutoCloseable {
         return new Rejection(Reason.MALFORMED_DELIMITER, at, detail, tooMuchPadding ? null : Bytes.show(b));
     }
 
-    /** {@return the delimiter from {@code first} on, its padding and {@code text}, which may be in previous chunks} */
+    /**
+     * {@return the delimiter starting at index {@code first}, its padding, and {@code text}; a copy, because previous chunks may contain
+     * them}
+     */
     private ByteBuf falseDelimiterText(int first, String text) {
         byte[] bytes = new byte[delimiter.length() - first + padding + text.length()];
         return Unpooled.wrappedBuffer(bytes)
@@ -782,13 +790,13 @@ public final class MultipartDecoder implements AutoCloseable {
         failure = because.limit(options.limit(reason)).build();
         state = State.FAILED;
         release();
-        offset = at; // not the position of the search, which depends on the chunks
+        offset = at; // the position of the search would depend on the chunks
         return failure;
     }
 
     /**
-     * Adds the likely cause to the message for a body without a delimiter. If the body begins with another delimiter, the message
-     * quotes it as far as it consists of boundary characters. Otherwise it quotes one byte.
+     * Adds the likely cause to the message for a body without a delimiter. If the body begins with {@code --}, the message quotes the
+     * boundary characters there. Otherwise it shows only the first byte.
      */
     private void explainMissingDelimiter(MultipartException.Builder because, Reason reason, long size) {
         String begins = new String(beginning, 0, (int) Math.min(size, SHOWN), StandardCharsets.ISO_8859_1);
@@ -840,8 +848,8 @@ public final class MultipartDecoder implements AutoCloseable {
     // ---- the current event
 
     /**
-     * {@return the bytes of the last {@link Event#DATA}: <em>borrowed</em> until the next call of {@link #next()} or
-     * {@link #close()}; retain it, or a slice of it, to keep it longer}
+     * {@return the bytes of the last {@link Event#DATA}, <em>borrowed</em> until the next call of {@link #next()} or {@link #close()};
+     * retain it, or a slice of it, to keep it longer}
      *
      * <p>A retained slice keeps the whole chunk in memory. Copy small data that is kept for a long time.
      *
@@ -877,8 +885,8 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the bytes of the header section with its blank line: <em>borrowed</em> until the call of {@link #next()}
-     * after {@link Event#PART_END}; retain it to keep it longer}
+     * {@return the bytes of the header section with its blank line, <em>borrowed</em> until the call of {@link #next()} after
+     * {@link Event#PART_END}; retain it to keep it longer}
      *
      * @throws IllegalStateException as {@link #head()}
      */
@@ -934,7 +942,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return partOffset;
     }
 
-    /** {@return the number of bytes of the part's body so far, including the last {@link #data()}} */
+    /** {@return the number of bytes of the part's body that have been delivered, including the last {@link #data()}} */
     public long partSize() {
         return partSize;
     }
@@ -952,12 +960,12 @@ public final class MultipartDecoder implements AutoCloseable {
         return deviations.list();
     }
 
-    /** {@return the number of deviations reported so far, including those that are not listed} */
+    /** {@return the number of deviations reported so far, including those that {@link #deviations()} omits} */
     public long deviationCount() {
         return deviations.count();
     }
 
-    /** Adds a deviation that an API on top of the decoder found in the current part. */
+    /** Reports a deviation in the current part. For code that reads the content, such as {@link MultipartReader}. */
     public void report(Deviation kind) {
         accept(kind, partIndex, partOffset);
     }

@@ -18,19 +18,20 @@ import org.jspecify.annotations.Nullable;
  * <h2>Guarantees</h2>
  *
  * <ul>
- *   <li>{@link Preset#STRICT} accepts every complete body without a deviation, so that all readers find the same parts.
- *   <li>Content is not copied. {@link #write} returns the buffer that it was given.
- *   <li>Content that contains the boundary as a delimiter fails the body, wherever it is split. With a {@linkplain Boundary#random
- *       random boundary}, this happens only if the content was made from the body itself.
+ *   <li>Every body completed with {@link #finish()} is read by {@link Preset#STRICT} without a deviation, so all readers find the same
+ *       parts in it.
+ *   <li>Content is not copied. {@link #write} returns the buffer that was passed to it.
+ *   <li>{@link #write} fails if the content of a part contains the delimiter, even if the delimiter is split between buffers. With a
+ *       {@linkplain Boundary#random random boundary}, this happens only if the content was copied from the body that is being written.
  *   <li>The encoder holds no buffers, so there is nothing to close.
  * </ul>
  *
- * <p><b>Threads.</b> An encoder is used by one thread at a time. It has no locks, does no I/O and never blocks.
+ * <p><b>Threads.</b> Only one thread may use an encoder at a time. It has no locks, does no I/O and never blocks.
  *
- * <p><b>Errors.</b> A name or header that readers could misread is an {@link IllegalArgumentException}. It writes nothing and changes
- * nothing, so that the caller can pass another name. Content with a delimiter is an {@link IOException}, which every later call throws
- * again: bytes of the body may have been sent already, so the message must be aborted. Calls in the wrong order are an
- * {@link IllegalStateException}.
+ * <p><b>Errors.</b> A name or header that readers could misread is rejected with an {@link IllegalArgumentException}. The call has no other
+ * effect, so the caller can try again with another name. Content that contains the delimiter causes an {@link IOException}, and every later
+ * call throws the same exception. Part of the body may already have been sent, so the message must be aborted. Calls in the wrong order
+ * cause an {@link IllegalStateException}.
  */
 public final class MultipartEncoder {
     private final Boundary boundary;
@@ -41,6 +42,10 @@ public final class MultipartEncoder {
 
     private int partIndex = -1;
     private @Nullable String partName;
+
+    /** Whether the current part is a file input that was left empty. */
+    private boolean emptyInput;
+
     private boolean finished;
     private @Nullable IOException failure;
 
@@ -62,7 +67,7 @@ public final class MultipartEncoder {
      *
      * @param boundary usually {@link Boundary#random}, because content must not contain it
      * @param escaping the treatment of unusual names in forms
-     * @param allocator for header sections and delimiters
+     * @param allocator the allocator of buffers for header sections and delimiters
      */
     public static MultipartEncoder create(Boundary boundary, NameEscaping escaping, ByteBufAllocator allocator) {
         return new MultipartEncoder(boundary, escaping, allocator);
@@ -80,27 +85,50 @@ public final class MultipartEncoder {
      * @param filename the file name, or null for a field
      * @param contentType the media type, or null to write none
      * @return the bytes to send before the content, <em>transferred</em> to the caller
-     * @throws IllegalArgumentException if readers could read something else than was passed
+     * @throws IllegalArgumentException if a reader could understand these values differently from the caller
      * @throws IllegalStateException if the body is not {@code multipart/form-data}, and after {@link #finish()}
-     * @throws IOException the failure of an earlier call
+     * @throws IOException if an earlier call failed; the same exception
      */
     public ByteBuf beginPart(String name, @Nullable String filename, @Nullable String contentType) throws IOException {
-        if (!boundary.isFormData()) {
-            throw new IllegalStateException("the body is not a form: call beginPart(headers)");
-        }
-        checkUsable();
+        checkForm();
         heads.form(Objects.requireNonNull(name, "name"), filename, contentType, escaping);
         return begin(name);
     }
 
     /**
+     * Ends the current part and writes the part that browsers send for a file input that was left empty: with an empty file name, the type
+     * {@code application/octet-stream}, and no content. {@link #beginPart(String, String, String)} rejects an empty file name, because
+     * readers treat content under an empty file name differently.
+     *
+     * @param name the name of the field
+     * @return the bytes to send, <em>transferred</em> to the caller
+     * @throws IllegalArgumentException if a reader could understand the name differently from the caller
+     * @throws IllegalStateException as {@link #beginPart(String, String, String)}
+     * @throws IOException if an earlier call failed; the same exception
+     */
+    public ByteBuf emptyFileInput(String name) throws IOException {
+        checkForm();
+        heads.emptyFileInput(Objects.requireNonNull(name, "name"), escaping);
+        ByteBuf head = begin(name);
+        emptyInput = true;
+        return head;
+    }
+
+    private void checkForm() throws IOException {
+        if (!boundary.isFormData()) {
+            throw new IllegalStateException("the body is not a form: call beginPart(headers)");
+        }
+        checkUsable();
+    }
+
+    /**
      * Ends the current part and begins a part of a body other than a form, such as {@code multipart/related}.
      *
-     * @param headers the header fields, which may be none
+     * @param headers the header fields; may be empty
      * @return the bytes to send before the content, <em>transferred</em> to the caller
-     * @throws IllegalArgumentException if readers could read something else than was passed
+     * @throws IllegalArgumentException if a reader could understand the headers differently from the caller
      * @throws IllegalStateException if the body is {@code multipart/form-data}, and after {@link #finish()}
-     * @throws IOException the failure of an earlier call
+     * @throws IOException if an earlier call failed; the same exception
      */
     public ByteBuf beginPart(List<PartHead.Header> headers) throws IOException {
         if (boundary.isFormData()) {
@@ -114,6 +142,7 @@ public final class MultipartEncoder {
     private ByteBuf begin(@Nullable String name) {
         partIndex++;
         partName = name;
+        emptyInput = false;
         check.begin();
         return heads.take(allocator);
     }
@@ -123,14 +152,14 @@ public final class MultipartEncoder {
      *
      * @param content <em>transferred</em>: released if this method throws; may be empty
      * @return {@code content}, unchanged and <em>transferred</em> back to the caller, to be sent
-     * @throws IOException if the content of the part contains the delimiter, or the failure of an earlier call
-     * @throws IllegalStateException before the first part, and after {@link #finish()}
+     * @throws IOException if the content of the part contains the delimiter, or if an earlier call failed
+     * @throws IllegalStateException before the first part, for bytes after {@link #emptyFileInput}, and after {@link #finish()}
      */
     public ByteBuf write(ByteBuf content) throws IOException {
         try {
             checkUsable();
-            if (partIndex < 0) {
-                throw new IllegalStateException("no part has begun: call beginPart() before write()");
+            if (partIndex < 0 || emptyInput && content.isReadable()) {
+                throw new IllegalStateException("no part with content has begun: call beginPart() before write()");
             } else if (check.isIn(content)) {
                 failure = delimiterIn(describe(partIndex, partName));
                 throw failure;
@@ -146,7 +175,7 @@ public final class MultipartEncoder {
         return new IOException(part + " contains the boundary of the body: send the body with a new boundary");
     }
 
-    /** {@return a part, for messages} */
+    /** {@return a description of a part for error messages, such as {@code part 2 "photo"}} */
     static String describe(int index, @Nullable String name) {
         return "part " + index + (name == null ? "" : " \"" + MultipartException.shown(name) + '"');
     }
@@ -155,8 +184,8 @@ public final class MultipartEncoder {
      * Ends the body.
      *
      * @return the close-delimiter, <em>transferred</em> to the caller
-     * @throws IllegalStateException if it has been called before
-     * @throws IOException the failure of an earlier call
+     * @throws IllegalStateException if this method has been called before
+     * @throws IOException if an earlier call failed; the same exception
      */
     public ByteBuf finish() throws IOException {
         checkUsable();

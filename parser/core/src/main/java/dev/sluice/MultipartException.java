@@ -5,14 +5,14 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rejected body: the client is at fault, the server has no capacity, or the application rejected a part. {@link #kind()}
+ * The rejection of a body: the client is at fault, the server has no capacity, or the application rejected a part. {@link #kind()}
  * distinguishes these cases, and {@link #httpStatus()} is the status for the response.
  *
- * <p>Incorrect use of the API is an {@link IllegalStateException} or {@link IllegalArgumentException}. Failures of the environment (disk
- * failure, connection reset) and of sinks are the original {@link IOException}, unchanged.
+ * <p>Incorrect use of the API causes an {@link IllegalStateException} or {@link IllegalArgumentException}. Failures of the environment
+ * (disk failure, connection reset) and of sinks are reported by the original {@link IOException}, unchanged.
  *
- * <p>The message has the form {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}, as far as known. It quotes at most
- * 64 characters of a field name and 16 characters of other input, escaped.
+ * <p>The message has the form {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}. Unknown details are left out. It quotes at
+ * most 64 characters of a field name and 16 characters of other input, escaped.
  *
  * <p>A decoder or reader that has failed throws the same instance from every later call, with the stack trace of the first. Check
  * for identity before calling {@link Throwable#addSuppressed}, which does not accept the exception itself.
@@ -22,7 +22,7 @@ public final class MultipartException extends IOException {
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_INPUT = 16;
 
-    /** The causes that a server distinguishes. */
+    /** The kinds of rejection that servers and clients treat differently. */
     public enum Kind {
         /** The body violates the grammar, or its type is not supported. */
         MALFORMED(400),
@@ -87,7 +87,7 @@ public final class MultipartException extends IOException {
         MEMORY_FULL(
                 Kind.OVERLOADED,
                 Setting.MEMORY_BUDGET_BYTES,
-                "the memory for uploads is used up: all of them together may hold # bytes"),
+                "the memory for uploads is used up: all uploads together may hold # bytes"),
         /** The quota of the {@link dev.sluice.form.SpoolDirectory} is used up. */
         SPOOL_FULL(
                 Kind.OVERLOADED,
@@ -104,7 +104,7 @@ public final class MultipartException extends IOException {
         PART_REFUSED(Kind.REFUSED, null, "the application refuses the part"),
         /** The form is complete, but lacks a field or file that the application requires. */
         MISSING_FIELD(Kind.REFUSED, null, "a required field is missing"),
-        /** A sink was not ready for {@link dev.sluice.form.FormOptions#maxSinkWait()}. */
+        /** A sink did not become ready within {@link dev.sluice.form.FormOptions#maxSinkWait()}. */
         SINK_STALLED(Kind.OVERLOADED, Setting.MAX_SINK_WAIT, "the upload could not be stored in time"),
         /** A service or thread that the upload needs is not available, such as a malware scanner, an object store or an executor. */
         UNAVAILABLE(Kind.OVERLOADED, null, "a service that the upload needs is not available"),
@@ -141,12 +141,15 @@ public final class MultipartException extends IOException {
             return kind;
         }
 
-        /** {@return the setting that was exceeded, or null} */
+        /** {@return the setting that was exceeded, or null if the reason is not about a setting} */
         public @Nullable Setting setting() {
             return setting;
         }
 
-        /** {@return the HTTP status for the response: 400, 408, 413, 415, 503 or 507; for a rejected part, the default} */
+        /**
+         * {@return the HTTP status for the response: 400, 408, 413, 415, 503 or 507; the application may choose another one for a part that
+         * it rejects}
+         */
         public int httpStatus() {
             return switch (this) {
                 case UNSUPPORTED_MEDIA_TYPE, UNKNOWN_CHARSET -> 415;
@@ -271,7 +274,7 @@ public final class MultipartException extends IOException {
         return c == ' ' || SafeFilename.isKept(c) && Character.getType(c) != Character.SPACE_SEPARATOR;
     }
 
-    /** A builder of exceptions and their messages. Not thread-safe. */
+    /** A builder of exceptions and their messages. Each setter returns this builder. Not thread-safe. */
     public static final class Builder {
         private final Reason reason;
         private String sentence;
@@ -292,33 +295,30 @@ public final class MultipartException extends IOException {
             this.setting = reason.setting();
         }
 
-        /**
-         * {@return this builder, with another message, in which {@code #} is replaced by the limit} It must not contain
-         * client input.
-         */
+        /** Replaces the message. {@code #} in it is replaced by the limit. It must not contain client input. */
         public Builder saying(String value) {
             this.sentence = value;
             return this;
         }
 
-        /** {@return this builder, with the message that the error is in {@code whole}} */
+        /** Puts {@code "in " + whole + ": "} before the message. */
         public Builder within(String whole) {
             return saying("in " + whole + ": " + sentence);
         }
 
-        /** {@return this builder, with the limit that was exceeded} */
+        /** Sets the limit that was exceeded. */
         public Builder limit(long value) {
             this.limit = value;
             return this;
         }
 
-        /** {@return this builder, with the limit that was exceeded, if it is not the setting of the reason} */
+        /** Sets the limit that was exceeded, if it is not the value of the reason's setting. */
         public Builder ownLimit(long value) {
             this.setting = null;
             return limit(value);
         }
 
-        /** {@return this builder, with the offending input, which is escaped and shortened; null for none} */
+        /** Sets the offending input, which is escaped and shortened; null for none. */
         public Builder seen(@Nullable String value) {
             this.seen = value == null ? null : shown(value, MAX_SHOWN_INPUT);
             return this;
@@ -329,7 +329,6 @@ public final class MultipartException extends IOException {
          *
          * @param index the 0-based index; -1 outside of parts
          * @param name the name of the part as sent, or of a missing field; null if it is unknown
-         * @return this builder
          */
         public Builder part(int index, @Nullable String name) {
             this.partIndex = index;
@@ -337,19 +336,19 @@ public final class MultipartException extends IOException {
             return this;
         }
 
-        /** {@return this builder, with the offset of the offending byte in the body; -1 if there is none} */
+        /** Sets the offset of the offending byte in the body; -1 if there is none. */
         public Builder at(long value) {
             this.offset = value;
             return this;
         }
 
-        /** {@return this builder, with the HTTP status for the response} */
+        /** Sets the HTTP status for the response. */
         public Builder httpStatus(int value) {
             this.httpStatus = value;
             return this;
         }
 
-        /** {@return this builder, with the cause} */
+        /** Sets the cause. */
         public Builder cause(@Nullable Throwable value) {
             this.cause = value;
             return this;

@@ -58,9 +58,9 @@ public final class MultipartOptions {
     }
 
     /**
-     * {@return the defaults: {@link Preset#STANDARD}, UTF-8 headers, literal escapes, Netty's pooled allocator; 1000 parts, 8 KiB and 32
-     * fields per header section, 256 KiB for all header sections, 4 KiB each of preamble and epilogue, 256 KiB for a part read as text. The
-     * sizes of bodies and parts and the number of files are unlimited, because a streaming decoder does not store them}
+     * {@return the defaults: {@link Preset#STANDARD}, UTF-8 headers, percent escapes not decoded, Netty's pooled allocator; 1000 parts, 8
+     * KiB and 32 fields per header section, 256 KiB for all header sections, 4 KiB each of preamble and epilogue, 256 KiB for a part read
+     * as text. The sizes of bodies and parts and the number of files are unlimited, because a streaming decoder does not store them}
      */
     public static MultipartOptions defaults() {
         return DEFAULTS;
@@ -120,7 +120,7 @@ public final class MultipartOptions {
         return joinContinuations == null ? preset.decodes() : joinContinuations;
     }
 
-    /** {@return whether names and file names of RFC 2047 encoded words are decoded} */
+    /** {@return whether RFC 2047 encoded words in names and file names are decoded} */
     public boolean decodeEncodedWords() {
         return decodeEncodedWords == null ? preset.decodes() : decodeEncodedWords;
     }
@@ -136,8 +136,8 @@ public final class MultipartOptions {
     }
 
     /**
-     * {@return whether an allocator was set. If not, an adapter may choose another allocator: Netty's pooled one keeps caches in threads
-     * and a flight recorder listener in the JVM, which prevent the unloading of a web application}
+     * {@return whether an allocator was set. If not, an adapter may choose an allocator other than Netty's pooled one, whose thread caches
+     * and flight recorder listener prevent the unloading of a web application}
      */
     public boolean hasAllocator() {
         return allocator != null;
@@ -193,7 +193,7 @@ public final class MultipartOptions {
         return maxEpilogueBytes;
     }
 
-    /** {@return the value of the limit that {@code reason} is about; -1 if it is not about a limit of these options} */
+    /** {@return the limit whose excess {@code reason} reports; -1 if it is not one of these options} */
     long limit(Reason reason) {
         return switch (reason) {
             case BODY_TOO_LARGE -> maxBodyBytes;
@@ -217,8 +217,8 @@ public final class MultipartOptions {
     }
 
     /**
-     * A builder of options. Setters may be called in any order. The last call of a setter counts. A number out of range is an {@link
-     * IllegalArgumentException} that names the setting. Not thread-safe.
+     * A builder of options. Each setter returns this builder. Setters may be called in any order; the last call of a setter counts. A
+     * number out of range causes an {@link IllegalArgumentException} that names the setting. Not thread-safe.
      *
      * <p>Limits are exact: N is accepted, and N + 1 is rejected at the byte or part that exceeds the limit. Bytes are counted as they
      * arrive, and announced lengths are ignored. The limits apply to parts with and without a file name.
@@ -245,7 +245,7 @@ public final class MultipartOptions {
 
         private Builder() {}
 
-        /** {@return this builder, with a preset; the default is {@link Preset#STANDARD}} */
+        /** Sets the preset, {@link Preset#STANDARD} by default. */
         public Builder preset(Preset value) {
             this.preset = Objects.requireNonNull(value, "preset");
             return this;
@@ -253,25 +253,22 @@ public final class MultipartOptions {
 
         /**
          * Sets the charset of header values, names and file names; UTF-8 by default (RFC 7578 section 5.1). The grammar is read byte by
-         * byte. If a charset has characters whose last byte may be a backslash (Shift_JIS, GBK, Big5), some quoted values are misread.
+         * byte, so some quoted values are misread if the charset has characters whose last byte can be a backslash (Shift_JIS, GBK, Big5).
          *
-         * @return this builder
          * @throws IllegalArgumentException if {@code charset} is not a superset of US-ASCII (UTF-16, for example)
          */
         public Builder headerCharset(Charset charset) {
             if (!Text.keepsAscii(charset)) {
                 throw new IllegalArgumentException("headerCharset is " + charset
-                        + ", which is not a superset of US-ASCII: use UTF-8 or another one that is");
+                        + ", which is not a superset of US-ASCII: use UTF-8 or another superset");
             }
             this.headerCharset = charset;
             return this;
         }
 
         /**
-         * Sets whether {@code %22}, {@code %0D} and {@code %0A} in names and file names are decoded, which browsers send in place of quotes
-         * and line ends. Off by default, because a client may also mean this text literally.
-         *
-         * @return this builder
+         * Sets whether {@code %22}, {@code %0D} and {@code %0A}, which browsers send in place of quotes and line ends, are decoded in names
+         * and file names. Off by default, because other clients send this text literally.
          */
         public Builder decodePercentEscapes(boolean decode) {
             this.decodePercentEscapes = decode;
@@ -279,10 +276,8 @@ public final class MultipartOptions {
         }
 
         /**
-         * Sets whether readers and forms decode base64 and quoted-printable. The default is {@link Preset#decodes()}. {@link
-         * MultipartDecoder} always delivers the bytes as sent. An encoding that the preset rejects is still rejected.
-         *
-         * @return this builder
+         * Sets whether readers and forms decode base64 and quoted-printable. The default is {@link Preset#decodes()}.
+         * {@link MultipartDecoder} always delivers the bytes as sent. An encoding that the preset rejects is still rejected.
          */
         public Builder decodeTransferEncodings(boolean decode) {
             this.decodeTransferEncodings = decode;
@@ -292,8 +287,6 @@ public final class MultipartOptions {
         /**
          * Sets whether RFC 2231 continuations of a file name ({@code filename*0=}) are joined if there is no other file name. The default
          * is {@link Preset#decodes()}. Continuations that are not joined are {@link Deviation#UNREADABLE_FILENAME}.
-         *
-         * @return this builder
          */
         public Builder joinContinuations(boolean join) {
             this.joinContinuations = join;
@@ -301,10 +294,8 @@ public final class MultipartOptions {
         }
 
         /**
-         * Sets whether names and file names in RFC 2047 encoded words are decoded; otherwise they are literal. The default is {@link
-         * Preset#decodes()}.
-         *
-         * @return this builder
+         * Sets whether names and file names in RFC 2047 encoded words are decoded; otherwise they are literal. The default is
+         * {@link Preset#decodes()}.
          */
         public Builder decodeEncodedWords(boolean decode) {
             this.decodeEncodedWords = decode;
@@ -315,97 +306,95 @@ public final class MultipartOptions {
          * Sets whether a valid {@code filename*} always takes precedence over {@code filename}. The default is {@link Preset#decodes()}. If
          * this is off, {@code filename*} takes precedence only if {@code filename} is an encoded word, or the same text with {@code ?} or
          * {@code _} in place of characters outside of ASCII.
-         *
-         * @return this builder
          */
         public Builder preferExtendedFilename(boolean prefer) {
             this.preferExtendedFilename = prefer;
             return this;
         }
 
-        /** {@return this builder, with an allocator of buffers; the default is Netty's pooled allocator} */
+        /** Sets the allocator of buffers, Netty's pooled allocator by default. A decoder then keeps header sections in unpooled memory. */
         public Builder allocator(ByteBufAllocator value) {
             this.allocator = Objects.requireNonNull(value, "allocator");
             return this;
         }
 
         /**
-         * {@return this builder, with a limit on the bytes of the whole body} The default is 64 MiB for a form, and unlimited for a decoder
-         * or reader. A larger body is rejected with {@link Reason#BODY_TOO_LARGE} (413).
+         * Limits the bytes of the whole body. The default is 64 MiB for a form, and unlimited for a decoder or reader. A larger body is
+         * rejected with {@link Reason#BODY_TOO_LARGE} (413).
          */
         public Builder maxBodyBytes(long value) {
             this.maxBodyBytes = Setting.MAX_BODY_BYTES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxBodyBytes} turned off} */
+        /** Removes the limit {@link #maxBodyBytes}. */
         public Builder unlimitedBodyBytes() {
             this.maxBodyBytes = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder, with a limit on the bytes of the body of a part} The default is unlimited. A larger part is rejected with
-         * {@link Reason#PART_TOO_LARGE} (413).
+         * Limits the bytes of the body of a part. The default is unlimited. A larger part is rejected with {@link Reason#PART_TOO_LARGE}
+         * (413).
          */
         public Builder maxPartBytes(long value) {
             this.maxPartBytes = Setting.MAX_PART_BYTES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxPartBytes} turned off} */
+        /** Removes the limit {@link #maxPartBytes}. */
         public Builder unlimitedPartBytes() {
             this.maxPartBytes = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder, with a limit on the bytes of a part that is read into memory as text, by default 256 KiB} A larger part is
-         * rejected with {@link Reason#FIELD_TOO_LARGE} (413).
+         * Limits the bytes of a part that is read into memory as text, by default to 256 KiB. A larger part is rejected with
+         * {@link Reason#FIELD_TOO_LARGE} (413).
          */
         public Builder maxFieldBytes(long value) {
             this.maxFieldBytes = Setting.MAX_FIELD_BYTES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxFieldBytes} turned off} */
+        /** Removes the limit {@link #maxFieldBytes}. */
         public Builder unlimitedFieldBytes() {
             this.maxFieldBytes = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder, with a limit on the number of parts, with and without a file name, by default 1000} If it is exceeded, the
-         * reason is {@link Reason#TOO_MANY_PARTS} (413).
+         * Limits the number of parts, with and without a file name, by default to 1000. If the limit is exceeded, the reason is
+         * {@link Reason#TOO_MANY_PARTS} (413).
          */
         public Builder maxParts(long value) {
             this.maxParts = Setting.MAX_PARTS.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxParts} turned off} */
+        /** Removes the limit {@link #maxParts}. */
         public Builder unlimitedParts() {
             this.maxParts = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder, with a limit on the number of parts with a file name} The default is 100 for a form, and unlimited for a
-         * decoder or reader. If it is exceeded, the reason is {@link Reason#TOO_MANY_FILES} (413).
+         * Limits the number of parts with a file name. The default is 100 for a form, and unlimited for a decoder or reader. If the limit
+         * is exceeded, the reason is {@link Reason#TOO_MANY_FILES} (413).
          */
         public Builder maxFiles(long value) {
             this.maxFiles = Setting.MAX_FILES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxFiles} turned off} */
+        /** Removes the limit {@link #maxFiles}. */
         public Builder unlimitedFiles() {
             this.maxFiles = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder, with a limit on the number of header fields of a part, by default 32} If it is exceeded, the reason is
+         * Limits the number of header fields of a part, by default to 32. If the limit is exceeded, the reason is
          * {@link Reason#TOO_MANY_HEADERS} (413).
          */
         public Builder maxHeadersPerPart(int value) {
@@ -414,8 +403,8 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder, with a limit on the bytes of a header section, including line ends and the blank line, by default 8 KiB} A
-         * larger section is rejected with {@link Reason#HEADER_SECTION_TOO_LARGE} (413).
+         * Limits the bytes of a header section, including line ends and the blank line, by default to 8 KiB. A larger section is rejected
+         * with {@link Reason#HEADER_SECTION_TOO_LARGE} (413).
          */
         public Builder maxHeaderBytesPerPart(int value) {
             this.maxHeaderBytesPerPart = (int) Setting.MAX_HEADER_BYTES_PER_PART.check(value);
@@ -423,22 +412,22 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder, with a limit on the bytes of all header sections together, by default 256 KiB} If it is exceeded, the
-         * reason is {@link Reason#HEADERS_TOO_LARGE} (413).
+         * Limits the bytes of all header sections together, by default to 256 KiB. If the limit is exceeded, the reason is
+         * {@link Reason#HEADERS_TOO_LARGE} (413).
          */
         public Builder maxHeaderBytes(long value) {
             this.maxHeaderBytes = Setting.MAX_HEADER_BYTES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxHeaderBytes} turned off} */
+        /** Removes the limit {@link #maxHeaderBytes}. */
         public Builder unlimitedHeaderBytes() {
             this.maxHeaderBytes = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder, with a limit on the bytes before the first delimiter, by default 4 KiB} If it is exceeded, the reason is
+         * Limits the bytes before the first delimiter, by default to 4 KiB. If the limit is exceeded, the reason is
          * {@link Reason#PREAMBLE_TOO_LARGE} (413).
          */
         public Builder maxPreambleBytes(int value) {
@@ -447,8 +436,8 @@ public final class MultipartOptions {
         }
 
         /**
-         * {@return this builder, with a limit on the bytes after the line of the close-delimiter, by default 4 KiB} If it is exceeded, the
-         * reason is {@link Reason#EPILOGUE_TOO_LARGE} (413).
+         * Limits the bytes after the line of the close-delimiter, by default to 4 KiB. If the limit is exceeded, the reason is
+         * {@link Reason#EPILOGUE_TOO_LARGE} (413).
          */
         public Builder maxEpilogueBytes(int value) {
             this.maxEpilogueBytes = (int) Setting.MAX_EPILOGUE_BYTES.check(value);
@@ -458,9 +447,8 @@ public final class MultipartOptions {
         /**
          * Sets a value given as text, as in a configuration file: {@code 100MiB}, {@code unlimited}, {@code true}, {@code strict}.
          *
-         * @return this builder
-         * @throws IllegalArgumentException if the text is malformed or the setting has another scope; the message has the setting, the
-         *     text and the expected form
+         * @throws IllegalArgumentException if the text is malformed or the setting is not one of these options; the message contains the
+         *     setting, the text and the expected form
          */
         public Builder set(Setting setting, String text) {
             Object value = setting.parse(text);

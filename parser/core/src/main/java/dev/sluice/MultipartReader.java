@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="PushLoop.java" region="pull"}
  *
- * <p>The reader holds one chunk of {@value #CHUNK_SIZE} bytes and one header section. It accepts the same bodies as {@link
- * MultipartDecoder}, with the same limits and errors. It is used by one thread at a time. It holds no locks while it blocks, so that
- * virtual threads unmount.
+ * <p>The reader holds one chunk of {@value #CHUNK_SIZE} bytes and one header section. It accepts the same bodies as
+ * {@link MultipartDecoder}, with the same limits and errors. Only one thread may use it at a time. It holds no locks while it blocks, so a
+ * blocked virtual thread unmounts.
  */
 public final class MultipartReader implements AutoCloseable {
     private static final int CHUNK_SIZE = 32 * 1024;
 
-    /** The largest array that every JVM can allocate. */
+    /** The length of the largest array that every JVM supports. */
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
     private interface Source {
@@ -75,8 +75,7 @@ public final class MultipartReader implements AutoCloseable {
      * @param in the body; read to its end, not closed
      * @param contentType the {@code Content-Type} of the body, or null if it has none
      * @param options the preset and the limits
-     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
-     *     acceptable
+     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not acceptable
      */
     public static MultipartReader create(InputStream in, @Nullable String contentType, MultipartOptions options)
             throws MultipartException {
@@ -92,8 +91,8 @@ public final class MultipartReader implements AutoCloseable {
      * {@return a reader of a body with this boundary; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
      *
      * @param in the body; read to its end, not closed
-     * @param boundary from the {@code Content-Type} of the body: {@link Boundary#formData} for forms, {@link
-     *     Boundary#anyMultipart} for other types
+     * @param boundary the boundary from the {@code Content-Type} of the body: {@link Boundary#formData} for forms,
+     *     {@link Boundary#anyMultipart} for other types
      * @param options the preset and the limits
      */
     public static MultipartReader create(InputStream in, Boundary boundary, MultipartOptions options) {
@@ -109,8 +108,8 @@ public final class MultipartReader implements AutoCloseable {
     /**
      * {@return a reader like {@link #create(InputStream, Boundary, MultipartOptions)}}
      *
-     * @param in the body; a channel in blocking mode, otherwise reading throws {@link IllegalBlockingModeException}; read to its
-     *     end, not closed
+     * @param in the body, which is read to its end and not closed. If the channel is not in blocking mode, reading throws
+     *     {@link IllegalBlockingModeException}
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
         Objects.requireNonNull(in, "in");
@@ -213,8 +212,8 @@ public final class MultipartReader implements AutoCloseable {
     }
 
     /**
-     * The current part, valid until the next call of {@link MultipartReader#nextPart()}. Its body can be read once, with {@link
-     * #inputStream()}, {@link #text()}, {@code transferTo} or {@link #nextData()}.
+     * The current part, valid until the next call of {@link MultipartReader#nextPart()}. Its body can be read once, with
+     * {@link #inputStream()}, {@link #text()}, {@code transferTo} or {@link #nextData()}.
      */
     public final class Part {
         private final int index = decoder.partIndex();
@@ -305,8 +304,8 @@ public final class MultipartReader implements AutoCloseable {
 
         /**
          * {@return the whole body as text} It is decoded with the {@code charset} of the part's Content-Type, or with UTF-8 if there is
-         * none. An unknown charset is reported, and UTF-8 is used. Malformed bytes become U+FFFD (RFC 7578 section 4.5). A {@code
-         * _charset_} field is ignored, because it may follow later.
+         * none. An unknown charset is {@link Deviation#UNKNOWN_CHARSET}; if the preset accepts it, UTF-8 is used. Malformed bytes become
+         * U+FFFD (RFC 7578 section 4.5). A {@code _charset_} field is ignored, because it may come after this part.
          *
          * @throws MultipartException if the body has more than {@link MultipartOptions#maxFieldBytes()} bytes; the next part can still be
          *     read
@@ -356,7 +355,7 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * Writes the body to a stream, as {@link #inputStream()} returns it.
+         * Writes the bytes of {@link #inputStream()} to a stream.
          *
          * @return the number of bytes written
          * @throws IllegalStateException if the body has been read before, even partly
@@ -368,13 +367,12 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * Writes the body to a channel, as {@link #inputStream()} returns it. Nothing is copied if no transfer encoding
-         * is decoded.
+         * Writes the bytes of {@link #inputStream()} to a channel. Nothing is copied if no transfer encoding is decoded.
          *
          * @param out a channel in blocking mode
          * @return the number of bytes written
          * @throws IllegalBlockingModeException if the channel is not in blocking mode; the body can still be read
-         * @throws IOException of the source or the channel, unchanged; or if the channel accepts no bytes
+         * @throws IOException the exception of the source or the channel, unchanged; also if the channel accepts no bytes
          * @throws IllegalStateException if the body has been read before, even partly
          */
         public long transferTo(WritableByteChannel out) throws IOException {
@@ -434,7 +432,7 @@ public final class MultipartReader implements AutoCloseable {
                 if (event == Event.DATA) {
                     data = decoder.data();
                 } else {
-                    ended = true; // PART_END: nothing else follows data
+                    ended = true; // PART_END, the only other event within a part
                 }
             }
             return data;

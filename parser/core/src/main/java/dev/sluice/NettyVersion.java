@@ -29,7 +29,10 @@ final class NettyVersion {
         }
     }
 
-    /** Returns the problem with a package. Only Netty's own manifest counts: a shaded copy has the version of the application. */
+    /**
+     * Returns the problem with a package. The version is read only from Netty's own manifest, because the manifest of a shaded copy
+     * contains the version of the application.
+     */
     private static @Nullable String problem(Package netty) {
         String title = netty.getImplementationTitle();
         String version = netty.getImplementationVersion();

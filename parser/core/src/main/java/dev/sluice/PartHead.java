@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In a quoted parameter, {@code \"} means {@code "} and {@code \\} means {@code \}. Every other backslash is literal, so that
  * {@code C:\dir\f.txt} remains unchanged. Percent escapes are literal unless {@link MultipartOptions#decodePercentEscapes()} is set, and
- * RFC 2047 encoded words are literal unless {@link MultipartOptions#decodeEncodedWords()} is set. Text is decoded with {@link
- * MultipartOptions#headerCharset()}. Malformed bytes become U+FFFD.
+ * RFC 2047 encoded words are literal unless {@link MultipartOptions#decodeEncodedWords()} is set. Text is decoded with
+ * {@link MultipartOptions#headerCharset()}. Malformed bytes become U+FFFD.
  */
 public final class PartHead {
-    /** A header field: its name as sent, and its value without surrounding blanks and with one space in place of each fold. */
+    /** A header field: its name as sent, and its value without surrounding blanks. A value on several lines is joined with spaces. */
     public record Header(String name, String value) {}
 
     private final int index;
@@ -60,15 +60,14 @@ public final class PartHead {
         this.fields = inner.fields;
     }
 
-    /** {@return the head of this part of a nested body, with the index and the name of the outer part} */
+    /**
+     * {@return a copy of this head, which is from a nested body, with the index and name of {@code outer} and an offset in the outer body}
+     */
     public PartHead within(PartHead outer) {
         return new PartHead(this, outer);
     }
 
-    /**
-     * {@return the 0-based index of the part in the body; if a form expands a nested body, its parts have the index of the outer
-     * part}
-     */
+    /** {@return the 0-based index of the part in the body; if a form expands a nested body, its parts have the index of the outer part} */
     public int index() {
         return index;
     }
@@ -79,8 +78,8 @@ public final class PartHead {
     }
 
     /**
-     * {@return the {@code name} as the client sent it, which may be empty. Null only outside of {@code multipart/form-data}, if the part
-     * has no name or no valid Content-Disposition}
+     * {@return the {@code name} as the client sent it, which may be empty. It is never null in {@code multipart/form-data}. In other types
+     * it is null if the part has no name or no valid Content-Disposition}
      */
     public @Nullable String name() {
         return name;
@@ -95,20 +94,19 @@ public final class PartHead {
     }
 
     /**
-     * {@return a base name that is safe to show and to store, derived from {@link #filename()}: without path, control characters,
-     * bidirectional characters, characters reserved by Windows and device names, and with at most 255 bytes of UTF-8. Empty if no file
-     * was selected or no character remains; null if the part has no file name}
+     * {@return a base name that is safe to show and to store, derived from {@link #filename()}: the last element of the path, in the
+     * normalization form NFKC, without control and bidirectional characters and with at most 255 bytes of UTF-8. Characters that Windows
+     * reserves, and quotes, variables and operators of a shell become {@code _}. Device names of Windows and names that start with {@code
+     * -} or {@code ~} get the prefix {@code _}. Empty if no file was selected or no character remains; null if the part has no file name}
      *
-     * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself.
+     * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself. Quote the name in a command,
+     * because it may contain blanks and brackets.
      */
     public @Nullable String safeFilename() {
         return filename == null ? null : SafeFilename.of(filename);
     }
 
-    /**
-     * {@return the value of the {@code filename} parameter, even if {@link #filename()} returns another value; null if
-     * there is none}
-     */
+    /** {@return the value of the {@code filename} parameter, even if {@link #filename()} returns another value; null if there is none} */
     public @Nullable String plainFilename() {
         return plainFilename;
     }
@@ -168,7 +166,7 @@ public final class PartHead {
                 .toList();
     }
 
-    /** {@return the values of all fields called {@code name}, in any case, in order; unmodifiable} */
+    /** {@return the values of all fields with this name (case-insensitive), in order; unmodifiable} */
     public List<String> headers(String name) {
         Keyword keyword = new Keyword(name);
         return IntStream.range(0, fields.count())
@@ -177,7 +175,7 @@ public final class PartHead {
                 .toList();
     }
 
-    /** {@return the value of the first field called {@code name}, in any case, or null} */
+    /** {@return the value of the first field with this name (case-insensitive), or null if there is none} */
     public @Nullable String header(String name) {
         return fields.value(section, new Keyword(name));
     }
@@ -192,7 +190,9 @@ public final class PartHead {
         return fields.rawValue(section, index);
     }
 
-    /** {@return a builder of an exception for this part, at the start of its body; for sinks, deciders and adapters} */
+    /**
+     * {@return a builder of an exception that names this part and the offset at which its body starts; for sinks, deciders and adapters}
+     */
     public MultipartException.Builder because(MultipartException.Reason reason) {
         return MultipartException.because(reason).part(index, name).at(offset);
     }

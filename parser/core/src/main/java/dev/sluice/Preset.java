@@ -8,19 +8,19 @@ import java.util.stream.Stream;
 /**
  * A decision for each {@linkplain Deviation deviation}: accept, accept and report, or reject. Immutable and thread-safe.
  *
- * <p>Start from one of the three constants and change single deviations:
+ * <p>Start from one of the three constants and change the decision for some deviations:
  * {@code Preset.STANDARD.refusing(Deviation.FOLDED_HEADER)}.
  */
 public final class Preset {
     /**
      * The default. Accepts everything that mainstream clients send and that RFC 2046 and RFC 7578 allow. Rejects input that can hide a part
-     * from another reader. Reports other deviations, except backslashes in names.
+     * from another reader. Reports the other deviations, except {@link Deviation#BACKSLASH} and {@link Deviation#ENCODED_WORD}.
      */
     public static final Preset STANDARD = new Preset("STANDARD", kind -> kind.standard, false);
 
     /**
-     * Like {@link #STANDARD}, but rejects every reported deviation and {@link Deviation#BACKSLASH}. For use in an inspecting proxy or after
-     * one.
+     * Like {@link #STANDARD}, but rejects {@link Deviation#BACKSLASH} and all reported deviations except {@link Deviation#TWO_FILENAMES}.
+     * For a proxy that inspects forms, and for the servers after it.
      */
     public static final Preset STRICT = new Preset("STRICT", kind -> kind.strict, false);
 
@@ -44,7 +44,7 @@ public final class Preset {
     }
 
     /**
-     * {@return the preset with this name, in any case}
+     * {@return the preset with this name (case-insensitive)}
      *
      * @throws IllegalArgumentException if no preset has this name
      */
@@ -78,7 +78,7 @@ public final class Preset {
         return new Preset(name + "+", changed, decodes);
     }
 
-    /** {@return whether {@code deviation} is accepted, reported or not} */
+    /** {@return whether {@code deviation} is accepted, with or without a report} */
     public boolean accepts(Deviation deviation) {
         return verdicts[deviation.ordinal()] != Verdict.REFUSED;
     }
@@ -90,8 +90,8 @@ public final class Preset {
 
     /**
      * {@return whether the encodings of old clients are decoded by default: transfer encodings, nested forms, continuations of parameters,
-     * encoded words, and {@code filename*} rather than {@code filename}. {@link #accepting}, {@link #reporting} and {@link #refusing} do
-     * not change it}
+     * encoded words, and {@code filename*} in preference to {@code filename}. {@link #accepting}, {@link #reporting} and {@link #refusing}
+     * do not change this}
      */
     public boolean decodes() {
         return decodes;

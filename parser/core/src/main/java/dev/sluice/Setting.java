@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of all settings with their names, defaults and ranges, for settings that come as text: init parameters, properties, command
- * lines. Each setting is also a builder method of the same name, which documents it. Times are in nanoseconds. A flag is 0 or 1, or -1 if
+ * The names, defaults and ranges of all settings, for values given as text: init parameters, properties, command lines. The builder method
+ * with the name of the setting documents it. Default times are in nanoseconds. The default of a flag is 0 or 1, or -1 if
  * {@link Preset#decodes()} decides.
  */
 public enum Setting {
@@ -52,8 +52,9 @@ public enum Setting {
     SERVE_DELETE(Scope.FILTER, Kind.FLAG, 0);
 
     /**
-     * The object that a setting configures: {@link MultipartOptions} and everything that contains them, {@link
-     * dev.sluice.form.FormOptions}, {@link dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, or the servlet filter.
+     * The object that a setting configures. In the order of the constants: {@link MultipartOptions} and all objects that contain them,
+     * {@link dev.sluice.form.FormOptions}, {@link dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, or the servlet
+     * filter.
      */
     public enum Scope {
         BODY,
@@ -64,8 +65,8 @@ public enum Setting {
     }
 
     /**
-     * The type of a setting, which determines its form as text. {@link Setting#parse} returns a {@link Long} for BYTES and COUNT, a {@link
-     * Duration} for TIME, a {@link Boolean} for FLAG, a {@link Preset}, a {@link Charset}, and a {@link String} for PATH and PARSE.
+     * The type of a setting, which determines its form as text. {@link Setting#parse} returns a {@link Long} for BYTES and COUNT, a
+     * {@link Duration} for TIME, a {@link Boolean} for FLAG, a {@link Preset}, a {@link Charset}, and a {@link String} for PATH and PARSE.
      */
     public enum Kind {
         BYTES("a number of bytes, with or without KiB, MiB, GiB or TiB"),
@@ -156,12 +157,12 @@ public enum Setting {
         return formDefault;
     }
 
-    /** {@return the smallest allowed number} */
+    /** {@return the smallest number allowed} */
     public long minimum() {
         return this == MIN_BYTES_PER_SECOND ? 1 : 0;
     }
 
-    /** {@return the largest allowed number; to remove a limit, use {@link #offCall()}} */
+    /** {@return the largest number allowed; to remove a limit, use {@link #offCall()}} */
     public long maximum() {
         boolean counted = scope == Scope.BODY && offCall == null; // the decoder counts in an int
         return counted ? Integer.MAX_VALUE : Long.MAX_VALUE - 1;
@@ -207,10 +208,10 @@ public enum Setting {
     }
 
     /**
-     * {@return the value of {@code text}, of the type of {@link #kind()}} A limit that is turned off ({@code unlimited}, or {@code none}
-     * for a rate) is {@link Long#MAX_VALUE}, or 0 for a rate.
+     * {@return the value of {@code text}, of the type of {@link #kind()}} The text {@code unlimited} gives {@link Long#MAX_VALUE}. The text
+     * {@code none}, for a rate, gives 0.
      *
-     * @throws IllegalArgumentException if the text is malformed; the message has the key, the text and the expected form
+     * @throws IllegalArgumentException if the text is malformed; the message contains the key, the text and the expected form
      */
     public Object parse(String text) {
         String value = text.strip();
@@ -245,14 +246,14 @@ public enum Setting {
     }
 
     IllegalArgumentException unusable(String text, @Nullable Exception cause) {
-        String range = kind == Kind.BYTES || kind == Kind.COUNT ? ", from " + minimum() + " on" : "";
+        String range = kind == Kind.BYTES || kind == Kind.COUNT ? ", at least " + minimum() : "";
         String off = offCall == null ? "" : ", or " + offWord();
         return new IllegalArgumentException(key + " is '" + text + "', must be " + kind.expected + range + off, cause);
     }
 
     private static void require(boolean known) {
         if (!known) {
-            throw new IllegalArgumentException("not one of the words");
+            throw new IllegalArgumentException("unexpected text");
         }
     }
 

@@ -26,25 +26,23 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * Bodies from real clients and from the tests of other projects, read through every API and in every kind of buffer.
- */
+/** Bodies from real clients and from the tests of other projects, read through every API and in every kind of buffer. */
 @ExtendWith(LeakCheck.class)
 @Tag("sized")
 class CorpusTest {
-    /** The size up to which {@link SplitProofTest} covers all splits of a case. */
+    /** The size in bytes of the largest case of which {@link SplitProofTest} tries all splits. */
     private static final int PROVED = ProofSize.of("sluice.splitProof.largest", 512, 2048);
 
     /**
-     * Cases up to this size are split at every byte, larger ones only near their delimiters. If it is 0, each case is
-     * split at fifty places.
+     * Cases of up to this number of bytes are split at every byte, larger ones only near their delimiters. If it is 0, each case is split
+     * at fifty places.
      */
     private static final int CUT_EVERYWHERE = ProofSize.of("sluice.corpus.cut", 0, 20_000);
 
-    /** The number of first bytes of a case after each of which the decoder is closed, for every kind of buffer. */
+    /** The largest number of bytes at the start of a case after which a decoder is closed. */
     private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 128, 2048);
 
-    /** The number of bytes at the end of a large case after which the decoder is also closed. */
+    /** In large cases, a decoder is also closed at each of this number of bytes before the end. */
     private static final int LAST = ProofSize.of("sluice.corpus.last", 32, 2048);
 
     /** A case with an acceptable Content-Type. */
@@ -113,10 +111,10 @@ class CorpusTest {
             }
             Result whole = run.whole();
             long before = BufferKind.open();
-            for (Splits.Partition partition : List.of(
-                    Splits.whole(size),
-                    Splits.uniform(size, 61),
-                    Splits.uniform(size, 7).withEmptyChunks())) {
+            for (int chunk : Corpus.chunkSizes(size)) {
+                Splits.Partition partition = chunk == 0
+                        ? Splits.whole(size)
+                        : Splits.uniform(size, chunk).withEmptyChunks();
                 Decoding.assertSame(whole, run.decode(partition, kind), run + " " + kind + " " + partition);
                 assertEquals(before, BufferKind.open(), run + " " + kind + " " + partition);
             }

@@ -38,9 +38,8 @@ class CrossThreadSlicesTest {
     private static byte[] data() {
         byte[] data = new byte[SIZE];
         new Random(SEED).nextBytes(data);
-        for (int at = 1000;
-                at < SIZE;
-                at += 5000) { // resembles a delimiter, so the decoder first holds it back and then delivers it
+        for (int at = 1000; at < SIZE; at += 5000) {
+            // looks like a delimiter, so the decoder first holds it back and then delivers it
             byte[] almost = Decoding.bytes("\r\n--almos\r\n--almosx");
             System.arraycopy(almost, 0, data, at, Math.min(almost.length, SIZE - at));
         }

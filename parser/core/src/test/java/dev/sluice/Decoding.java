@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A run of a decoder over a body in chunks, with all results. */
 public final class Decoding {
-    /** A part; {@code complete} after its PART_END. */
+    /** A part. It is {@code complete} after its PART_END. */
     public record Part(
             int index,
             List<PartHead.Header> headers,
@@ -101,11 +101,6 @@ public final class Decoding {
         return new Result(List.copyOf(parts), decoder.deviations(), decoder.offset(), failure);
     }
 
-    /** The results so far. */
-    String handedOut() {
-        return parts + "|" + data.toString(StandardCharsets.ISO_8859_1) + "|" + failure;
-    }
-
     void drain() {
         try {
             for (; ; ) {
@@ -167,7 +162,7 @@ public final class Decoding {
                         complete));
     }
 
-    /** Fails with the difference when two results are not equal. */
+    /** Fails with both results if they are not equal. */
     static void assertSame(Result expected, Result actual, String what) {
         if (!Objects.equals(expected, actual)) {
             throw new AssertionError(what + "\nexpected " + expected + "\nbut was  " + actual);

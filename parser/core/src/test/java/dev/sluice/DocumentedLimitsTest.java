@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Checks that the limits in SECURITY and the README are the defaults of the library. */
+/** Checks that the limits in SECURITY.md and the README are the defaults of the library. */
 class DocumentedLimitsTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final String SECURITY = ".github/SECURITY.md";
@@ -28,30 +28,29 @@ class DocumentedLimitsTest {
         return Files.readString(ROOT.resolve(page));
     }
 
-    /** The table of limits agrees with the defaults of the library. */
     @Test
     void securityPage_statesDefaults(@TempDir Path directory) throws IOException {
         MultipartOptions decoder = MultipartOptions.defaults();
-        assertEquals(told(decoder), asked(DECODER));
-        assertEquals("unlimited", told("maxPartBytes", DECODER));
+        assertEquals(limitsOf(decoder), limitsInColumn(DECODER));
+        assertEquals("unlimited", cell("maxPartBytes", DECODER));
         assertEquals(Long.MAX_VALUE, decoder.maxPartBytes());
 
         FormOptions forms = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         MultipartOptions ofForms = forms.multipart();
-        assertEquals(told(ofForms), asked(FORMS));
-        assertEquals("as the body", told("maxPartBytes", FORMS));
+        assertEquals(limitsOf(ofForms), limitsInColumn(FORMS));
+        assertEquals("as the body", cell("maxPartBytes", FORMS));
         assertTrue(ofForms.maxPartBytes() >= ofForms.maxBodyBytes(), "a part may be the whole body");
-        assertEquals(size(forms.spillThreshold()), told("spillThreshold", FORMS));
-        assertEquals(size(forms.maxInMemoryBytes()), told("maxInMemoryBytes", FORMS));
-        assertEquals(count(forms.maxFilesOnDisk()), told("maxFilesOnDisk", FORMS));
+        assertEquals(size(forms.spillThreshold()), cell("spillThreshold", FORMS));
+        assertEquals(size(forms.maxInMemoryBytes()), cell("maxInMemoryBytes", FORMS));
+        assertEquals(count(forms.maxFilesOnDisk()), cell("maxFilesOnDisk", FORMS));
         try (SpoolDirectory spool = SpoolDirectory.open(directory.resolve("spool"))) {
-            String[] told = told("spool directory", FORMS).split(" / ");
-            assertEquals(size(spool.maxSpoolBytes()), told[0]);
-            assertEquals(spool.maxSpoolFiles(), Long.parseLong(told[1].replace(",", "")));
+            String[] cells = cell("spool directory", FORMS).split(" / ");
+            assertEquals(size(spool.maxSpoolBytes()), cells[0]);
+            assertEquals(spool.maxSpoolFiles(), Long.parseLong(cells[1].replace(",", "")));
         }
     }
 
-    /** The README has the most important rows of that table, in the same words. */
+    /** The README contains the most important rows of the table in SECURITY.md, in the same words. */
     @Test
     void readme_statesSameLimits() throws IOException {
         List<String> rows = page("README.md")
@@ -62,44 +61,43 @@ class DocumentedLimitsTest {
         for (String row : rows) {
             String[] cells = row.split("\\|");
             String limit = cells[1].strip().replace("`", "");
-            assertEquals(told(limit, FORMS), cells[2].strip(), row);
-            assertEquals(told(limit, FILTER + 1), cells[3].strip(), row);
+            assertEquals(cell(limit, FORMS), cells[2].strip(), row);
+            assertEquals(cell(limit, FILTER + 1), cells[3].strip(), row);
         }
     }
 
-    /** {@code FilterParametersTest} tests the same for the filter. */
+    /** {@code FilterParametersTest} checks that the filter has these limits. */
     @Test
     void filter_hasLimitsOfForms() throws IOException {
-        assertEquals(asked(FORMS), asked(FILTER));
+        assertEquals(limitsInColumn(FORMS), limitsInColumn(FILTER));
         for (String limit : List.of("maxPartBytes", "spillThreshold", "maxInMemoryBytes")) {
-            assertEquals(told(limit, FORMS), told(limit, FILTER), limit);
+            assertEquals(cell(limit, FORMS), cell(limit, FILTER), limit);
         }
-        assertEquals("same", told("spool directory", FILTER));
-        assertEquals("a quarter of the heap", told("memory of all forms", FILTER));
-        assertEquals("240 B/s / 5 s", told("minimum rate", FILTER));
+        assertEquals("same", cell("spool directory", FILTER));
+        assertEquals("a quarter of the heap", cell("memory of all forms", FILTER));
+        assertEquals("240 B/s / 5 s", cell("minimum rate", FILTER));
     }
 
-    private static Map<String, String> told(MultipartOptions limits) {
-        assertEquals(limits.maxPreambleBytes(), limits.maxEpilogueBytes());
-        Map<String, String> told = new LinkedHashMap<>();
-        told.put("maxBodyBytes", size(limits.maxBodyBytes()));
-        told.put("maxParts", count(limits.maxParts()));
-        told.put("maxFiles", count(limits.maxFiles()));
-        told.put("maxFieldBytes", size(limits.maxFieldBytes()));
-        told.put("maxHeaderBytesPerPart", size(limits.maxHeaderBytesPerPart()));
-        told.put("maxHeadersPerPart", count(limits.maxHeadersPerPart()));
-        told.put("maxHeaderBytes", size(limits.maxHeaderBytes()));
-        told.put("maxPreambleBytes", size(limits.maxPreambleBytes()));
-        return told;
+    private static Map<String, String> limitsOf(MultipartOptions options) {
+        assertEquals(options.maxPreambleBytes(), options.maxEpilogueBytes());
+        Map<String, String> limits = new LinkedHashMap<>();
+        limits.put("maxBodyBytes", size(options.maxBodyBytes()));
+        limits.put("maxParts", count(options.maxParts()));
+        limits.put("maxFiles", count(options.maxFiles()));
+        limits.put("maxFieldBytes", size(options.maxFieldBytes()));
+        limits.put("maxHeaderBytesPerPart", size(options.maxHeaderBytesPerPart()));
+        limits.put("maxHeadersPerPart", count(options.maxHeadersPerPart()));
+        limits.put("maxHeaderBytes", size(options.maxHeaderBytes()));
+        limits.put("maxPreambleBytes", size(options.maxPreambleBytes()));
+        return limits;
     }
 
-    /** Returns the limits in a column of the page. */
-    private static Map<String, String> asked(int column) throws IOException {
-        Map<String, String> asked = new LinkedHashMap<>();
-        for (String limit : told(MultipartOptions.defaults()).keySet()) {
-            asked.put(limit, told(limit, column));
+    private static Map<String, String> limitsInColumn(int column) throws IOException {
+        Map<String, String> limits = new LinkedHashMap<>();
+        for (String limit : limitsOf(MultipartOptions.defaults()).keySet()) {
+            limits.put(limit, cell(limit, column));
         }
-        return asked;
+        return limits;
     }
 
     private static String count(long limit) {
@@ -114,7 +112,7 @@ class DocumentedLimitsTest {
         return (bytes >> 10 * unit) + List.of(" bytes", " KiB", " MiB", " GiB").get(unit);
     }
 
-    private static String told(String limit, int column) throws IOException {
+    private static String cell(String limit, int column) throws IOException {
         String row = Arrays.stream(page(SECURITY).split("\n"))
                 .filter(line -> line.startsWith("| `" + limit + "`") || line.startsWith("| " + limit))
                 .findFirst()

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * An exploration of all states that a decoder can reach. For each of them, the result does not depend on how the following bytes are
- * split.
+ * An exploration of all states that a decoder can reach. It shows for each state that the result does not depend on how the bytes are split
+ * into chunks.
  *
  * <p>A decoder with small limits has a finite number of <em>abstract states</em>. An abstract state contains everything that decides
  * what the decoder does next; counters are capped at their limits. The exploration starts with a new decoder. It feeds each of the
@@ -43,9 +43,9 @@ import org.junit.jupiter.api.Test;
  *
  * <ul>
  *   <li>The witness has the same result in one chunk, in any two chunks, and in chunks of one byte.
- *   <li>So has every word after the witness. Two byte values are in the same class if they have the same effect in every state. The
- *       words are all sequences of up to three bytes (two in short builds), with one byte of each class. In addition, they are delimiters with such a byte
- *       before, after, or in place of one of their own, in two chunks with any split.
+ *   <li>The same is true for every word after the witness. Byte values that have the same effect in every state form a class, and one byte
+ *       of each class is tried. Words are all sequences of up to three such bytes (two in short builds). Words are also delimiters with
+ *       such a byte before them, after them, or in place of one of their bytes; they are split into two chunks at any place.
  *   <li>Random bodies lead to a known abstract state, and have the same future as its witness: each byte causes the same events and
  *       leads to the same abstract state. This is evidence that abstract states contain everything that matters.
  * </ul>
@@ -67,11 +67,11 @@ class ExplorationTest {
     /** The step between the places where delimiters are split. */
     private static final int STRIDE = ProofSize.of("sluice.exploration.stride", 4, 1);
 
-    /** Limits of 0 to 6. Each abstract state has the counters of the limits that are set. */
+    /** Small limits; -1 for no limit. An abstract state contains the counters of the limits that are set. */
     private record Limits(int body, int part, int parts, int preamble, int epilogue, int header, int headers) {
         static final Limits SMALL = new Limits(-1, 2, 2, 2, 2, 6, 1);
 
-        /** These allow a delimiter of one character to be data. */
+        /** Limits that are large enough for a false delimiter, whose boundary has one character. */
         static final Limits FOR_FALSE_DELIMITERS = new Limits(-1, 6, 2, 6, 2, 4, 1);
 
         MultipartOptions options(Preset preset) {
@@ -116,7 +116,7 @@ class ExplorationTest {
             end BODY > FAILED
             """);
 
-    /** The transitions that false delimiters, text after the close-delimiter and bare LF add if they are accepted. */
+    /** The transitions that are added if false delimiters, text after the close-delimiter and bare LF are accepted. */
     private static final Set<String> ADDED_BY_COMPATIBLE = transitions("""
             DELIMITER > HEADERS BODY PREAMBLE
             PADDING > HEADERS BODY PREAMBLE
@@ -154,7 +154,7 @@ class ExplorationTest {
         assertEquals(declared, new Exploration("a", Preset.COMPATIBLE, Limits.FOR_FALSE_DELIMITERS).transitions);
     }
 
-    /** Shows that no chunk of one byte leads to this state. */
+    /** The exploration does not find BODY_FULL, because no chunk of one byte leads to this state. */
     @Test
     void bodyFull_followsTheLastByteThatTheLimitAllows() throws MultipartException {
         MultipartOptions options = MultipartOptions.builder().maxPartBytes(2).build();
@@ -180,7 +180,7 @@ class ExplorationTest {
         all.toList().parallelStream().map(Supplier::get).forEach(exploration -> exploration.checkAll(2, 4, 1_000));
     }
 
-    /** {@return all boundaries of up to three characters of a, b and dash, except those that differ only in the names of a and b} */
+    /** {@return all boundaries of up to three characters from a, b and dash; a comes before b, because the two are interchangeable} */
     private static Stream<String> boundaries() {
         List<String> characters = List.of("a", "b", "-");
         List<String> pairs = join(characters, characters);
@@ -414,7 +414,7 @@ class ExplorationTest {
             alphabet();
             assertTrue(
                     known == 0 || known == alphabet.size(),
-                    "the deep states lead to states with more classes of bytes");
+                    "the exploration of deep states has split a class of bytes");
         }
 
         private void explore(byte[] witness, List<byte[]> bytes) {
@@ -447,7 +447,7 @@ class ExplorationTest {
             }
         }
 
-        /** Chooses one byte of each class: of the byte values that had the same effect in all states so far. */
+        /** Chooses one byte of each class. The bytes of a class have had the same effect in all states so far. */
         private void alphabet() {
             Map<String, byte[]> classes = new LinkedHashMap<>();
             for (byte[] b : ALL_BYTES) {

@@ -108,7 +108,7 @@ class FormRelayTest {
         try (InputStream in = relay(NameEscaping.REJECT, Part::of).inputStream(new ByteArrayInputStream(truncated))) {
             MultipartException e = assertThrows(MultipartException.class, in::readAllBytes);
             assertEquals(Reason.TRUNCATED, e.reason());
-            assertThrows(IllegalStateException.class, in::read);
+            assertSame(e, assertThrows(MultipartException.class, in::read));
         }
     }
 
@@ -122,16 +122,136 @@ class FormRelayTest {
         assertEquals(0, e.partIndex());
     }
 
+    private static String file(String headers, String content) {
+        return "--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"\"\r\n" + headers + "\r\n" + content;
+    }
+
     @Test
-    void encodedContent_isRejectedUnlessItIsReplaced() throws IOException {
-        for (String encoding : List.of("base64", "Quoted-Printable")) {
-            String form = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Transfer-Encoding: " + encoding
-                    + "\r\n\r\nYQ==\r\n--x--\r\n";
-            MultipartException e =
-                    assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));
-            assertEquals(Reason.UNSUPPORTED_TRANSFER_ENCODING, e.reason());
-            assertEquals(List.of("a null null b"), relayed(form, 1000, NameEscaping.REJECT, head -> part("a", "b")));
-            assertEquals(List.of(), relayed(form, 1000, NameEscaping.REJECT, head -> null));
+    void fileInputThatWasLeftEmpty_isWrittenAsBrowsersDo() throws IOException {
+        String browser = file("Content-Type: application/octet-stream\r\n", "");
+        String form = browser + "\r\n" + file("", "") + "\r\n--x--\r\n";
+        String expected = "a  application/octet-stream ";
+        for (NameEscaping escaping : NameEscaping.values()) {
+            for (int size = 1; size <= form.length(); size++) {
+                assertEquals(List.of(expected, expected), relayed(form, size, escaping, Part::of));
+            }
+        }
+        Part unused = new Part("a", "", null, Unpooled.EMPTY_BUFFER);
+        assertEquals(
+                List.of(expected, expected, expected),
+                relayed(form, 1000, NameEscaping.REJECT, head -> unused, unused));
+    }
+
+    @Test
+    void emptyFileName_withContent_isReplacedOrRejected() throws IOException {
+        String form = file("", "1") + "\r\n--x--\r\n";
+        assertEquals(List.of("a _ null 1"), relayed(form, 1, NameEscaping.REPLACE, Part::of));
+        MultipartException e =
+                assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.BROWSER, Part::of));
+        assertEquals(Reason.MALFORMED_HEADER, e.reason());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> relayed(form, 1000, NameEscaping.REJECT, head -> new Part("b", "", null, null)));
+    }
+
+    @Test
+    void emptyContent_producesNoEmptyChunk() throws IOException {
+        try (FormRelay relay = relay(NameEscaping.REJECT, head -> new Part("a", null, null, Unpooled.EMPTY_BUFFER))) {
+            relay.feed(allocator.buffer().writeBytes(Decoding.bytes(FORM)));
+            for (ByteBuf bytes; (bytes = relay.next()) != null; bytes.release()) {
+                assertTrue(bytes.isReadable());
+            }
+        }
+    }
+
+    private static String encoded(String encoding, String content) {
+        return "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Transfer-Encoding: " + encoding
+                + "\r\n\r\n" + content + "\r\n--x--\r\n";
+    }
+
+    @Test
+    void encodedContent_isDecodedUnlessItIsReplaced() throws IOException {
+        String base64 = encoded("base64", "c2x1aWNlYg==");
+        for (int size = 1; size <= base64.length(); size++) {
+            assertEquals(List.of("a null null sluiceb"), relayed(base64, size, NameEscaping.REJECT, Part::of));
+        }
+        for (int size = 1; size <= 5; size++) {
+            String quoted = encoded("Quoted-Printable", "a=3Db ");
+            assertEquals(List.of("a null null a=b "), relayed(quoted, size, NameEscaping.REJECT, Part::of));
+        }
+        assertEquals(List.of("a null null b"), relayed(base64, 1000, NameEscaping.REJECT, head -> part("a", "b")));
+        assertEquals(List.of(), relayed(base64, 1000, NameEscaping.REJECT, head -> null));
+        for (String malformed : List.of("c2x1a!!", "c2x1a")) {
+            MultipartException e = assertThrows(
+                    MultipartException.class,
+                    () -> relayed(encoded("base64", malformed), 1000, NameEscaping.REJECT, Part::of));
+            assertEquals(Reason.MALFORMED_TRANSFER_ENCODING, e.reason());
+            assertEquals(0, e.partIndex());
+        }
+    }
+
+    @Test
+    void mediaTypeOfTheClient_thatCanBeMisread_isReplacedOrRejected() throws IOException {
+        String form =
+                "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: text/plain; charset=utf-16\r\n\r\n1"
+                        + "\r\n--x\r\nContent-Disposition: form-data; name=\"b\"; filename=\"c\"\r\nContent-Type: image\r\n\r\n2"
+                        + "\r\n--x--\r\n";
+        assertEquals(
+                List.of("a null null 1", "b c application/octet-stream 2"),
+                relayed(form, 1000, NameEscaping.REPLACE, Part::of));
+        assertEquals(
+                List.of("d null null 1", "d null null 2"),
+                relayed(form, 1000, NameEscaping.REPLACE, head -> new Part("d", null, head.contentType(), null)));
+        MultipartException e =
+                assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));
+        assertEquals(Reason.MALFORMED_HEADER, e.reason());
+    }
+
+    @Test
+    void fieldOfTheClient_withTypeOfBinaryFile_losesItsType() throws IOException {
+        String form = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n"
+                + "Content-Type: application/octet-stream\r\n\r\n1\r\n--x--\r\n";
+        assertEquals(List.of("a null null 1"), relayed(form, 1000, NameEscaping.REPLACE, Part::of));
+        assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));
+        String text = form.replace("application/octet-stream", "text/plain");
+        assertEquals(List.of("a null text/plain 1"), relayed(text, 1000, NameEscaping.REPLACE, Part::of));
+    }
+
+    @Test
+    void mediaTypeOfTheApplication_isNeverReplaced() throws IOException {
+        assertEquals(
+                List.of("a null text/html Sea", "a null text/html 1", "a null text/html 123"),
+                relayed(FORM, 1000, NameEscaping.REPLACE, head -> new Part("a", null, "text/html", null)));
+        assertEquals(
+                List.of("title null null Sea", "secret null null 1", "photo a.jpg image/jpeg 123", "a null a/b "),
+                relayed(FORM, 1000, NameEscaping.REPLACE, Part::of, new Part("a", null, "a/b", Unpooled.EMPTY_BUFFER)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> relayed(FORM, 1000, NameEscaping.REPLACE, head -> new Part("a", null, "image", null)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> relayed(
+                        FORM,
+                        1000,
+                        NameEscaping.REPLACE,
+                        Part::of,
+                        new Part("a", null, "image", Unpooled.EMPTY_BUFFER)));
+    }
+
+    @Test
+    void nameOfTheClient_thatIsTooLong_rejectsTheForm() throws IOException {
+        String form = "--x\r\nContent-Disposition: form-data; name=\"" + "a".repeat(9000)
+                + "\"\r\nContent-Type: image\r\n\r\n\r\n--x--\r\n";
+        MultipartOptions large = MultipartOptions.builder()
+                .allocator(allocator)
+                .maxHeaderBytesPerPart(20_000)
+                .build();
+        for (NameEscaping escaping : NameEscaping.values()) {
+            try (FormRelay relay = FormRelay.create("multipart/form-data; boundary=x", large, escaping, Part::of)) {
+                relay.feed(allocator.buffer().writeBytes(Decoding.bytes(form)));
+                MultipartException e = assertThrows(MultipartException.class, relay::next);
+                assertEquals(Reason.MALFORMED_HEADER, e.reason());
+            }
         }
     }
 

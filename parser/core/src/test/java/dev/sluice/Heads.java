@@ -3,7 +3,7 @@ package dev.sluice;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 
-/** Heads of parts with only a Content-Disposition, of any size. */
+/** A factory for heads of parts whose only header is a Content-Disposition of any size. */
 public final class Heads {
     static final String FIELD = "--x\r\nContent-Disposition: ";
 

@@ -6,15 +6,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The search of a decoder, forced into a mode that it otherwise reaches after many bytes: grams after 16 KiB, passes
- * over spans after 4 KiB. Only the fields that choose the mode are changed. Tests set the mode before each event, so it
- * does not depend on previous input.
+ * The search of a decoder, forced into a mode that it otherwise reaches after many bytes: grams after 16 KiB, passes over spans after 4
+ * KiB. Only the fields that choose the mode are changed. Tests set the mode before each event, so it does not depend on previous input.
  */
 public final class HeldSearch {
-    private static final VarHandle SEARCH = field(MultipartDecoder.class, "search", DelimiterSearch.class);
-    private static final VarHandle GRAMS_FROM = field(DelimiterSearch.class, "gramsResumeAt", long.class);
-    private static final VarHandle SPANS_FROM = field(DelimiterSearch.class, "passesResumeAt", long.class);
-    private static final VarHandle GRAMS = field(Delimiter.class, "grams", long[].class);
+    private static final VarHandle SEARCH = field(MultipartDecoder.class, "search");
+    private static final VarHandle GRAMS_FROM = field(DelimiterSearch.class, "gramsResumeAt");
+    private static final VarHandle SPANS_FROM = field(DelimiterSearch.class, "passesResumeAt");
+    private static final VarHandle GRAMS = field(Delimiter.class, "grams");
 
     private static final long NEVER = 1L << 62;
 
@@ -24,9 +23,10 @@ public final class HeldSearch {
         this.search = search;
     }
 
-    private static VarHandle field(Class<?> owner, String name, Class<?> type) {
+    private static VarHandle field(Class<?> owner, String name) {
         try {
-            return MethodHandles.privateLookupIn(owner, MethodHandles.lookup()).findVarHandle(owner, name, type);
+            return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
+                    .unreflectVarHandle(owner.getDeclaredField(name));
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
@@ -38,8 +38,8 @@ public final class HeldSearch {
     }
 
     /**
-     * Allows passes over spans from the next byte on. Allows grams, if {@code grams} is set, where they are faster, and
-     * otherwise nowhere.
+     * Allows passes over spans from the next byte on. If {@code grams} is true, also allows grams for boundaries with which they are
+     * faster. Otherwise forbids grams.
      */
     void hold(boolean grams) {
         GRAMS_FROM.set(search, grams ? 0 : NEVER);
@@ -47,7 +47,7 @@ public final class HeldSearch {
     }
 
     /** {@return whether a pass over a span has found a candidate since {@link #hold}} */
-    boolean hasPassMetACandidate() {
+    boolean hasPassFoundCandidate() {
         return (long) SPANS_FROM.get(search) != 0;
     }
 

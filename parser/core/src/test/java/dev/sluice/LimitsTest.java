@@ -24,13 +24,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit at N - 1, N and N + 1 in the decoder, as a whole and byte by byte. {@code LimitsThroughEveryApiTest} tests the other APIs. */
+/**
+ * Every limit at N - 1, N and N + 1 in the decoder, for bodies in one chunk and in chunks of one byte. {@code LimitsThroughEveryApiTest}
+ * tests the other APIs.
+ */
 class LimitsTest {
     private static final String PART = "--x\r\n" + A + "\r\n";
     private static final String FILE = "--x\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n";
     private static final String CLOSE = "\r\n--x--";
 
-    /** The value of all limits. */
+    /** The value of each limit in these tests. */
     private static final int N = LimitCase.LIMIT;
 
     private static MultipartOptions options(String setting, long value) {
@@ -59,7 +62,7 @@ class LimitsTest {
                         Reason.BODY_TOO_LARGE,
                         N,
                         0),
-                // text that resembled a delimiter belongs to the part
+                // text that looks like a delimiter belongs to the part
                 limit(
                         "maxPartBytes",
                         used -> PART + "v".repeat(used - 4) + "\r\n--" + CLOSE,
@@ -111,10 +114,7 @@ class LimitsTest {
         }
     }
 
-    /**
-     * The message contains the setting, its value, the position, and the words by which Spring MVC recognizes a size
-     * limit.
-     */
+    /** The message contains the setting, its value, the position, and the words by which Spring MVC recognizes a size limit. */
     private static void assertMessage(String setting, MultipartException e, Failure expected) {
         assertEquals(expected, new Failure(e.reason(), e.offset(), e.partIndex()));
         assertEquals(Kind.LIMIT_EXCEEDED, e.kind());
@@ -162,7 +162,7 @@ class LimitsTest {
                 "maxPreambleBytes | ^p\\r\\nPART\\r\\n--x-- | PREAMBLE_TOO_LARGE | -1",
                 "maxEpilogueBytes | --x--\\r\\n^e | EPILOGUE_TOO_LARGE | -1",
             })
-    void aLimitOfZeroLetsNothingPass(String setting, String marked, Reason reason, Integer part) {
+    void limit_zero_rejectsFirstByteOrItem(String setting, String marked, Reason reason, Integer part) {
         String text = TextTable.unescaped(marked.replace("PART", PART));
         if (reason == null) {
             assertNull(Verdict.decode(options(setting, 0), text).failure());

@@ -93,7 +93,7 @@ class MisuseTest {
     }
 
     @Test
-    void next_withoutInput_isNeedInputAgain() throws MultipartException {
+    void next_withoutInput_returnsNeedInputAgain() throws MultipartException {
         try (MultipartDecoder decoder = decoder()) {
             assertEquals(Event.NEED_INPUT, decoder.next());
             assertEquals(Event.NEED_INPUT, decoder.next());

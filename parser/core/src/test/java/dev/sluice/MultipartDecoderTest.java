@@ -30,7 +30,7 @@ class MultipartDecoderTest {
                 .close();
     }
 
-    /** Other multipart types do not require names, and the client chooses the type. */
+    /** If other multipart types were accepted, a client could choose a type whose parts need no names. */
     @Test
     void contentType_notFormData_isRejected() {
         for (String type : List.of("multipart/mixed; boundary=x", "multipart/mixed", "text/plain")) {
@@ -49,17 +49,17 @@ class MultipartDecoderTest {
         Result whole = Decoding.decode(body, justEnough, Integer.MAX_VALUE);
         assertEquals(List.of(), whole.reasons());
         Decoding.assertSame(
-                whole, Decoding.decode(Boundary.of("x"), justEnough, List.of(behind(body))), "read in part");
+                whole, Decoding.decode(Boundary.of("x"), justEnough, List.of(afterSkippedBytes(body))), "read in part");
 
         MultipartOptions tooLittle = withMaxBodyBytes(body.length() - 1);
         assertEquals(
                 new Failure(Reason.BODY_TOO_LARGE, body.length() - 1, -1),
-                Decoding.decode(Boundary.of("x"), tooLittle, List.of(behind(body)))
+                Decoding.decode(Boundary.of("x"), tooLittle, List.of(afterSkippedBytes(body)))
                         .failure());
         String broken = part("one") + "\r\n--x--!";
         assertEquals(
                 new Failure(Reason.MALFORMED_DELIMITER, broken.length() - 1, -1),
-                Decoding.decode(Boundary.of("x"), MultipartOptions.defaults(), List.of(behind(broken)))
+                Decoding.decode(Boundary.of("x"), MultipartOptions.defaults(), List.of(afterSkippedBytes(broken)))
                         .failure());
     }
 
@@ -67,11 +67,11 @@ class MultipartDecoderTest {
         return MultipartOptions.builder().maxBodyBytes(bytes).build();
     }
 
-    private static ByteBuf behind(String body) {
+    private static ByteBuf afterSkippedBytes(String body) {
         return Unpooled.wrappedBuffer(Decoding.bytes("0123456" + body)).skipBytes(7);
     }
 
-    /** The caller must not do this. If it does, the decoder still must not read beyond its chunk. */
+    /** Even if the caller moves the internal NIO buffer of a chunk, which is not allowed, the decoder must not read beyond the chunk. */
     @Test
     void directChunk_internalBufferMoved_isReadCorrectly() throws Exception {
         ByteBuf chunk = Unpooled.directBuffer().writeBytes(Decoding.bytes(part("one") + "\r\n--x--\r\n"));
@@ -133,7 +133,7 @@ class MultipartDecoderTest {
         }
     }
 
-    /** Consecutive heads may share the arrays of positions, so a head must copy them. */
+    /** Consecutive heads may share positions, but only if all of them are equal. */
     @Test
     void head_nextPartHasOtherHeaders_isUnchanged() throws Exception {
         String body = "--x\r\nContent-Disposition: form-data; name=a\r\nX: 1\r\nx:2\r\n\r\n\r\n"
@@ -236,6 +236,19 @@ class MultipartDecoderTest {
     }
 
     @Test
+    void closeDelimiter_padding_isReportedBeforeEachLineEnd() {
+        String form = part("b") + "\r\n--x--";
+        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.TRANSPORT_PADDING);
+        for (String end : List.of("\r\n", "\n", "")) {
+            Result result = Decoding.decode(form + ' ' + end, reporting);
+            assertEquals(
+                    new ReportedDeviation(Deviation.TRANSPORT_PADDING, -1, form.length()),
+                    result.deviations().get(0),
+                    end);
+        }
+    }
+
+    @Test
     void deviations_ofLines_areReportedInOrder() {
         Preset reporting = Preset.COMPATIBLE.reporting(Deviation.FOLDED_HEADER, Deviation.BARE_LF_IN_HEADER);
         assertEquals(List.of("FOLDED_HEADER", "BARE_LF_IN_HEADER"), kinds(reporting, "A: b\r\n c\r\nD: e\n"));
@@ -264,7 +277,28 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void preamble_tooLarge_isPreambleInStrict() {
+    void preamble_exceedsLimitAtLookalike_isTooLarge() {
+        MultipartOptions options = MultipartOptions.builder()
+                .preset(Preset.STRICT.accepting(Deviation.PREAMBLE))
+                .maxPreambleBytes(5)
+                .build();
+        Result result = Decoding.decode("ab\r--x\r\n", options, Integer.MAX_VALUE);
+        assertEquals(new Failure(Reason.PREAMBLE_TOO_LARGE, 5, -1), result.failure());
+    }
+
+    /** The line that looks like a delimiter is held back, and delivered when it turns out to be data. */
+    @Test
+    void partLimit_exceededWithinFalseDelimiter_isRejected() {
+        MultipartOptions options = MultipartOptions.builder()
+                .preset(Preset.COMPATIBLE)
+                .maxPartBytes(5)
+                .build();
+        Result result = Decoding.decode(part("abc\r\n--x-") + "\r\n--x--\r\n", options, Integer.MAX_VALUE);
+        assertEquals(new Failure(Reason.PART_TOO_LARGE, part("").length() + 5, 0), result.failure());
+    }
+
+    @Test
+    void preamble_tooLargeForStrict_hasReasonPreamble() {
         String form = "\r\n" + part("v") + "\r\n--x--\r\n";
         for (String marked : List.of(
                 "^" + "p".repeat(4096) + form, "^" + "p".repeat(4097) + form, "\r\n--^" + "p".repeat(100_000))) {

@@ -75,6 +75,34 @@ class MultipartEncoderTest {
     }
 
     @Test
+    void emptyFileInput_isWrittenAsBrowsersDo_andHasNoContent() throws IOException {
+        MultipartEncoder encoder = form();
+        String input = text(encoder.emptyFileInput("photo"));
+        assertEquals("""
+                --x
+                Content-Disposition: form-data; name="photo"; filename=""
+                Content-Type: application/octet-stream
+
+                """.replace("\n", "\r\n"), input);
+        assertEquals(Unpooled.EMPTY_BUFFER, encoder.write(Unpooled.EMPTY_BUFFER));
+        ByteBuf content = bytes("a");
+        assertState("call beginPart() before write()", () -> encoder.write(content));
+        assertEquals(0, content.refCnt());
+        assertThrows(IllegalArgumentException.class, () -> encoder.emptyFileInput("a\r\nb"));
+        assertThrows(IllegalArgumentException.class, () -> encoder.beginPart("a", "", null));
+        String body = input
+                + text(encoder.beginPart("a", null, null))
+                + text(encoder.write(bytes("b")))
+                + text(encoder.finish());
+        Decoding.Result result = Decoding.decode(body, Preset.STRICT);
+        assertEquals(List.of(), result.reasons());
+        assertEquals(List.of(), result.deviations());
+        assertEquals("", result.parts().get(0).filename());
+        assertEquals("", result.parts().get(0).body());
+        assertEquals("b", result.parts().get(1).body());
+    }
+
+    @Test
     void otherType_hasTheHeadersOfTheCaller() throws IOException {
         MultipartEncoder encoder = encoder("multipart/related");
         String body = text(encoder.beginPart(List.of(new Header("Content-ID", "<1>"), new Header("X", "é"))))
@@ -98,7 +126,7 @@ class MultipartEncoderTest {
     @Test
     void boundary_random_isUsedByDefault() throws MultipartException {
         String type = MultipartEncoder.create().contentType();
-        assertEquals(48, Boundary.formData(type, Preset.STRICT).value().length());
+        assertEquals(64, Boundary.formData(type, Preset.STRICT).value().length());
         assertThrows(IllegalArgumentException.class, () -> Boundary.random("text/plain"));
         assertThrows(IllegalArgumentException.class, () -> Boundary.random("multipart/mixed; a=b"));
         assertThrows(IllegalArgumentException.class, () -> Boundary.of("x\"; a=\"", "multipart/mixed", ""));
@@ -139,7 +167,7 @@ class MultipartEncoderTest {
             String expected =
                     "part 0 \"a\\u{202E}b\" contains the boundary of the body: send the body with a new boundary";
             assertEquals(expected, failure.getMessage());
-            assertEquals(0, Math.min(first.refCnt(), second.refCnt()), "the empty buffer has no count");
+            assertEquals(0, Math.min(first.refCnt(), second.refCnt()), "one buffer may be the constant empty buffer");
             ByteBuf third = bytes("c");
             assertSame(failure, assertThrows(IOException.class, () -> encoder.write(third)));
             assertEquals(0, third.refCnt());
@@ -164,7 +192,7 @@ class MultipartEncoderTest {
     }
 
     @Test
-    void delimiter_acrossParts_isNoMatch() throws IOException {
+    void delimiter_acrossParts_isAccepted() throws IOException {
         MultipartEncoder encoder = form();
         encoder.beginPart("a", null, null).release();
         encoder.write(bytes("\r\n--")).release();
@@ -181,6 +209,7 @@ class MultipartEncoderTest {
         assertEquals(0, early.refCnt());
         assertState("call beginPart(name, filename, contentType)", () -> encoder.beginPart(List.of()));
         assertState("call beginPart(headers)", () -> encoder("multipart/mixed").beginPart("a", null, null));
+        assertState("call beginPart(headers)", () -> encoder("multipart/mixed").emptyFileInput("a"));
         encoder.finish().release();
         assertState("create a new encoder for each body", encoder::finish);
         assertState("create a new encoder for each body", () -> encoder.beginPart("a", null, null));
@@ -232,12 +261,23 @@ class MultipartEncoderTest {
                 "text/plain; charset=utf-16",
                 "text/plain; charset=unknown",
                 "text/plain; charset=utf-8; charset=utf-8",
+                "message/rfc822",
+                "Message/partial; id=1",
                 "multipart/mixed",
                 "Multipart/mixed; boundary=y"
             })
     void mediaType_thatReadersMayMisread_isRejected(String type) {
         assertThrows(IllegalArgumentException.class, () -> form().beginPart("a", "f", type));
         assertThrows(IllegalArgumentException.class, () -> form().beginPart("a", null, type));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"application/octet-stream", "Application/Octet-Stream; a=b"})
+    void mediaType_ofABinaryFile_isRejectedForFields(String type) throws IOException {
+        MultipartEncoder encoder = form();
+        assertThrows(IllegalArgumentException.class, () -> encoder.beginPart("a", null, type));
+        String body = text(encoder.beginPart("a", "f", type)) + text(encoder.finish());
+        assertEquals(type, Decoding.decode(body, Preset.STRICT).parts().get(0).contentType());
     }
 
     @Test

@@ -44,7 +44,7 @@ class MultipartReaderTest {
     private static final MultipartOptions COMPATIBLE =
             MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
 
-    /** The end of a header section. */
+    /** The header field of base64 content, and the end of the header section. */
     private static final String BASE64 = "\r\nContent-Transfer-Encoding: base64\r\n\r\n";
 
     private static InputStream stream(String body) {
@@ -55,7 +55,7 @@ class MultipartReaderTest {
         return Objects.requireNonNull(reader.nextPart(), "there is a part");
     }
 
-    /** {@return the first part's text} */
+    /** {@return the text of the only part of a form with these header lines and this content} */
     private static String text(String headerLines, String body, MultipartOptions options) throws IOException {
         String form = "--x\r\n" + Verdict.A + headerLines + "\r\n" + body + "\r\n--x--";
         try (MultipartReader reader = MultipartReader.create(stream(form), X, options)) {
@@ -166,7 +166,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** Other multipart types do not require names, and the client chooses the type. */
+    /** If other multipart types were accepted, a client could choose a type whose parts need no names. */
     @Test
     void otherMultipartType_requiresExplicitBoundary() throws IOException {
         String file = "--x\r\nContent-Disposition: attachment; filename=\"evil.jsp\"\r\n\r\n1\r\n--x--";
@@ -409,7 +409,7 @@ class MultipartReaderTest {
         assertUnknownCharset("Content-Disposition: form-data; name=a; filename=f\r\n", "x-none", "\u00c3\u00bc\r\n");
     }
 
-    /** The text is read as UTF-8, and the deviation is reported at the offset of {@code reportedAt} in the form. */
+    /** Checks that the text is read as UTF-8, and that the deviation is reported at the offset of {@code reportedAt} in the form. */
     private static void assertUnknownCharset(String disposition, String charset, String reportedAt) throws IOException {
         String form = "--x\r\n" + disposition + "Content-Type: text/plain; charset=" + charset
                 + "\r\n\r\n\u00c3\u00bc\r\n--x--";
@@ -610,7 +610,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** Virtual threads exist from JDK 21 on. */
+    /** Runs the task on a virtual thread, which exists only since JDK 21, or on a platform thread. */
     private static void start(Runnable task, boolean virtual) throws ReflectiveOperationException {
         if (virtual && Runtime.version().feature() >= 21) {
             Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NameEscapingTest {
-    /** {@return the part that STRICT reads} */
+    /** {@return the part with these names, as STRICT reads it after it was written} */
     static Decoding.Part written(String name, String filename, NameEscaping escaping) throws IOException {
         MultipartEncoder encoder = MultipartEncoder.create(Boundary.of("x"), escaping, ByteBufAllocator.DEFAULT);
         ByteBuf begin = encoder.beginPart(name, filename, null);
@@ -62,7 +62,7 @@ class NameEscapingTest {
         }
     }
 
-    /** Columns: the name, and what REPLACE writes. */
+    /** The columns are the name and the name that REPLACE writes. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -147,6 +147,22 @@ class NameEscapingTest {
         assertEquals(replaced, written(name, "f", NameEscaping.REPLACE).name());
         assertEquals(name, written("a", name, NameEscaping.REJECT).filename());
         assertEquals(name, written(name, null, NameEscaping.REJECT).name());
+    }
+
+    @Test
+    void wordFilename_inTheNameOfAFileInput_isRejectedOrReplaced() throws IOException {
+        assertRejected("the filename", "f", NameEscaping.REJECT);
+        assertEquals(
+                "the_filename",
+                written("the filename", "f", NameEscaping.REPLACE).name());
+        assertRejected("filenamefilename", "f", NameEscaping.REJECT);
+        for (String name : List.of("filename", "the file name", "my-filename")) {
+            assertEquals(
+                    name, written(name, "the filename", NameEscaping.REJECT).name());
+        }
+        assertEquals(
+                "the filename",
+                written("the filename", null, NameEscaping.REJECT).name());
     }
 
     @Test

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs on class paths with other jars of Netty. */
+/** Class paths with other versions of Netty, or with only a part of Netty. */
 class NettyVersionTest {
     private static final String NEEDED = "Sluice needs netty-buffer and netty-common, 4.1.118 or newer; ";
 
@@ -44,7 +44,7 @@ class NettyVersionTest {
         "Netty/Buffer, 4.1.118.Final,",
         "Netty/Buffer, 4.1.137.Final,",
         "Netty/Buffer, 4.2.0.Final,",
-        // copied into the jar of an application
+        // the classes of Netty in the jar of an application
         "shop, 1.0,",
         ", 1.0,",
     })
@@ -84,7 +84,7 @@ class NettyVersionTest {
         }
     }
 
-    /** {@return the output of a run with only these jars of Netty} */
+    /** {@return the problem that {@code first} reports if only these jars of Netty are present; null if there is none} */
     private static @Nullable String problem(Class<?> first, Path... netty) throws Exception {
         List<URL> path = new ArrayList<>();
         for (Path jar : netty) {

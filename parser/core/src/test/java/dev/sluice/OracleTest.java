@@ -18,14 +18,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Compares the decoder with the reference parser: parts, data, deviations, error and offset, for generated bodies with
- * random splits.
- */
+/** Compares the decoder with the reference parser: parts, data, deviations, error and offset, for generated bodies with random splits. */
 @Tag("sized")
 class OracleTest {
     private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 50_000, 1_000_000);
-    /** The length of the strings that are all tried, in symbols. */
+    /** The maximum length of the strings that are tried, in symbols. */
     private static final int SYMBOLS = ProofSize.of("sluice.oracle.symbols", 3, 4);
 
     private static final long SEED = Long.getLong("sluice.oracle.seed", 20_261_120L);
@@ -44,7 +41,7 @@ class OracleTest {
         assertTrue(accepted.get() > BODIES / 10, "accepted only " + accepted);
     }
 
-    /** All strings of up to {@link #SYMBOLS} symbols that matter, at three places of a Content-Disposition. */
+    /** Tries all strings of up to {@link #SYMBOLS} symbols at three places of a Content-Disposition, in which each symbol has a meaning. */
     @Test
     void shortContentDispositions_haveTheResultOfTheReferenceParser() {
         List<String> symbols = List.of(
@@ -71,7 +68,7 @@ class OracleTest {
                 .map(body -> new Case("multipart/form-data; boundary=x", Decoding.bytes(body))));
     }
 
-    /** All strings of up to {@link #SYMBOLS} symbols that matter, at three places of a Content-Type. */
+    /** Tries all strings of up to {@link #SYMBOLS} symbols at three places of a Content-Type, in which each symbol has a meaning. */
     @Test
     void shortContentTypes_haveTheResultOfTheReferenceParser() {
         List<String> symbols = List.of(

@@ -23,7 +23,6 @@ class OwnershipTest {
             + "X: y\r\n\r\nvalue\r\n--y\r\n--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f.bin\"\r\n"
             + "Content-Type: a/b\r\n\r\n\r\r\n-\r\n\r\n--x--\r\nepilogue";
 
-    /** Counts the allocated bytes. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, false);
 
     private final MultipartOptions options =
@@ -179,7 +178,7 @@ class OwnershipTest {
                             assertEquals(0, chunk.refCnt());
                         }
                     }
-                    if (failure == null) { // the bytes of an incomplete header section
+                    if (failure == null) { // the body ends within a header section, which is held
                         assertTrue(outstanding() > 0);
                         decoder.finish();
                         failure = assertThrows(MultipartException.class, decoder::next);

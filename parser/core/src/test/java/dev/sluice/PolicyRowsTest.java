@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Compares the decoder with each row of the policy table, which is written by hand. */
 class PolicyRowsTest {
-    /** Larger bodies are not split at every byte. */
+    /** The number of bytes up to which a body is split at every byte. */
     private static final int LARGE = 1000;
 
     /** {@return the preset of a column of the table} */

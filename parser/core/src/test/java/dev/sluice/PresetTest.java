@@ -24,7 +24,7 @@ class PresetTest {
     void standard_reportsAcceptedDeviations() {
         assertEquals(
                 EnumSet.of(
-                        Deviation.BOUNDARY_CHARACTERS, // row 2
+                        Deviation.BOUNDARY_CHARACTERS, // row 2 of parser/docs/policy.md, and so on
                         Deviation.LOOKALIKE_BOUNDARY, // 5a
                         Deviation.REQUEST_CHARSET, // 6a
                         Deviation.PREAMBLE, // 9
@@ -63,7 +63,7 @@ class PresetTest {
         assertEquals(Set.of(), all(Preset.STRICT::reports));
     }
 
-    /** There are more deviations than bits in an int. */
+    /** There are more deviations than bits in an int, so a mistake would mix up two of them. */
     @Test
     void everyDeviation_isReportedSeparately() {
         EnumSet<Deviation> all = EnumSet.allOf(Deviation.class);

@@ -24,12 +24,13 @@ import org.testng.SkipException;
 
 /** The publishers of bodies and of outgoing forms pass the Technology Compatibility Kit of Reactive Streams. */
 class PublisherTest {
-    /** A test of publishers of as many chunks as the kit demands. The close-delimiter is the last one. */
+    /** A test of publishers with the number of chunks that the kit chooses. The last chunk is the close-delimiter. */
     private static final class Verification extends FlowPublisherVerification<ByteBuffer> {
         private final LongFunction<Flow.Publisher<ByteBuffer>> publishers;
 
         Verification(LongFunction<Flow.Publisher<ByteBuffer>> publishers) {
-            super(new TestEnvironment(2_000, 50), 1_000);
+            // In milliseconds. The kit waits for the last time before it checks for leaks.
+            super(new TestEnvironment(2_000, 50), 300);
             this.publishers = publishers;
         }
 
@@ -40,11 +41,11 @@ class PublisherTest {
 
         @Override
         public Flow.Publisher<ByteBuffer> createFailedFlowPublisher() {
-            return null; // a body fails when it is read, but the kit requests nothing
+            return null; // a body fails only when it is read, and this test of the kit requests nothing
         }
     }
 
-    /** A stream of one byte for each read. */
+    /** A stream that returns one byte for each read. */
     private static final class Reads extends InputStream {
         private long left;
 
@@ -73,7 +74,10 @@ class PublisherTest {
         return body.build().publisher();
     }
 
-    /** A form of one part, which begins when the subscriber requests it. Its head is a chunk, and so is each write of its content. */
+    /**
+     * A form of one part that is written as fast as the subscriber requests chunks. The head of the part is one chunk, and each write of
+     * content is another.
+     */
     private static final class Filler {
         private final OutgoingForm form = OutgoingForm.create(NameEscaping.REJECT, UnpooledByteBufAllocator.DEFAULT);
         private final PartSink part = form.part("a", null, null);
@@ -119,7 +123,8 @@ class PublisherTest {
 
     @Test
     void publisherOfAnOutgoingForm_passesTheTck() throws Exception {
-        assertPassesTheTck(chunks -> new Filler(chunks).publisher(), 22); // it has one subscriber
+        // The other tests need two subscribers, but a form has only one.
+        assertPassesTheTck(chunks -> new Filler(chunks).publisher(), 22);
     }
 
     private static void assertPassesTheTck(LongFunction<Flow.Publisher<ByteBuffer>> publishers, int least)

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The types that are reachable from some types through the declared types of fields. */
+/** The types that are reachable from given types through the declared types of fields. */
 final class ReachableTypes {
     private final Set<Class<?>> own = new TreeSet<>(Comparator.comparing(Class::getName));
     private final Set<Class<?>> foreign = new TreeSet<>(Comparator.comparing(Class::getName));

@@ -35,14 +35,15 @@ class ReferencePageTest {
                 ## Settings
 
                 A setting has the same name as a method of the builders and as an init parameter of the filter. In Spring Boot, the property has the
-                prefix `sluice.` and the name in kebab case: `maxBodyBytes` is `sluice.max-body-bytes`.
+                prefix `sluice.` and the name in kebab case: `maxBodyBytes` is `sluice.max-body-bytes`. Other properties are `sluice.enabled`,
+                [`sluice.log-rejected`](operations.md), [`sluice.paths`](limits.md) and [`sluice.s3`](spring-boot-s3.md).
 
                 | setting | default of decoder and reader | default of forms and filter | turned off by |
                 |---|---:|---:|---|
                 %s
                 ## Errors
 
-                In a message, the value of the limit replaces `#`.
+                In a message, the value of the limit replaces `#`. The application chooses the status for `PART_REFUSED`; 400 is the default.
 
                 | reason | status | setting | message |
                 |---|---:|---|---|

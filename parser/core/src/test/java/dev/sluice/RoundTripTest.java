@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** STRICT reads what the encoder has written, without a deviation, for generated forms that are split at random on both sides. */
+/** Generated forms, which the encoder writes and STRICT reads without a deviation. Both use chunks of random sizes. */
 @Tag("sized")
 class RoundTripTest {
     private static final long BODIES = ProofSize.of("sluice.roundtrip.bodies", 20_000, 1_000_000);
@@ -24,7 +24,7 @@ class RoundTripTest {
     private static final MultipartOptions STRICT =
             MultipartOptions.builder().preset(Preset.STRICT).build();
 
-    /** Everything that means something in a header section, and letters of one to four bytes. */
+    /** Text that has a meaning in a header section, and letters of one to four bytes in UTF-8. */
     private static final String[] NAME_TOKENS = {
         "a",
         "Z",
@@ -68,7 +68,7 @@ class RoundTripTest {
     };
 
     private static final @Nullable String[] TYPES = {
-        null, "text/plain", "text/plain; charset=utf-8", "application/octet-stream", "image/svg+xml; a=\"b;c\""
+        null, "text/plain", "text/plain; charset=utf-8", "image/svg+xml; a=\"b;c\"", "application/octet-stream"
     };
 
     /** A part that was written, with the names that STRICT reads if it is the only part. */
@@ -125,8 +125,13 @@ class RoundTripTest {
     private static Written part(MultipartEncoder encoder, SplittableRandom random, List<ByteBuf> sent)
             throws IOException {
         String name = tokens(NAME_TOKENS, random, 8);
+        if (random.nextInt(10) == 0) {
+            sent.add(encoder.emptyFileInput(name));
+            Decoding.Part read = NameEscapingTest.written(name, "f", NameEscaping.REPLACE);
+            return new Written(read.name(), "", "application/octet-stream", "");
+        }
         String filename = random.nextBoolean() ? tokens(NAME_TOKENS, random, 8) : null;
-        String type = TYPES[random.nextInt(TYPES.length)];
+        String type = TYPES[random.nextInt(filename == null ? TYPES.length - 1 : TYPES.length)];
         ByteBuf begin = encoder.beginPart(name, filename, type);
         sent.add(begin);
         String content = tokens(CONTENT_TOKENS, random, 30);
@@ -136,7 +141,8 @@ class RoundTripTest {
             sent.add(encoder.write(Unpooled.wrappedBuffer(bytes, from, to - from)));
         }
         Decoding.Part read = NameEscapingTest.written(name, filename, NameEscaping.REPLACE);
-        if (!name.isEmpty() && name.chars().allMatch(c -> c < 0x7F && Character.isLetterOrDigit(c))) {
+        boolean hidesFilename = filename != null && name.contains("filenamefilename");
+        if (!name.isEmpty() && !hidesFilename && name.chars().allMatch(c -> c < 0x7F && Character.isLetterOrDigit(c))) {
             assertEquals(name, read.name());
         }
         return new Written(read.name(), read.filename(), type, content);

@@ -4,12 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Bodies with enough data for each mode of the search, and with data that resembles delimiters. */
+/** Bodies with enough data for each mode of the search, and with data that looks like delimiters. */
 final class SearchedBodies {
-    /**
-     * Boundaries of three lengths: too short for grams, long enough for grams if there are no passes, and always long
-     * enough.
-     */
+    /** Boundaries of three lengths: too short for grams, long enough for grams if there are no passes, and always long enough. */
     private static final List<Boundary> BOUNDARIES = List.of(
             Boundary.of("boundary"),
             Boundary.of("boundary-of-20-byte"),
@@ -17,7 +14,7 @@ final class SearchedBodies {
 
     private static final String HEAD = "\r\nContent-Disposition: form-data; name=\"";
 
-    /** Bytes that are equal to a dash or to the last byte of a delimiter, or differ by one or in one bit. */
+    /** Bytes that are equal to a dash or to the last byte of a delimiter, or that differ from one of these by one or in one bit. */
     private static final String FILLER = "abc\u00ad,.dyz\u00f9\u00ff8x7\u00b76W\u00d7V0gt\u00f4u\u0000\u0080";
 
     /** {@link #FILLER} without the equal bytes. */
@@ -33,15 +30,12 @@ final class SearchedBodies {
                 .toList();
     }
 
-    /**
-     * Parts of some hundred bytes without candidates, with a short part between them, so that a span starts with a
-     * delimiter.
-     */
+    /** Parts of some hundred bytes without candidates, with a short part between them, so that a span starts with a delimiter. */
     private static Body stretches(Boundary boundary) {
         return body("stretches", boundary, clear(330), clear(5), clear(560));
     }
 
-    /** The bytes of a delimiter. */
+    /** Content with pieces of a delimiter between other bytes. */
     private static Body pieces(Boundary boundary) {
         String text = "\r\n--" + boundary.value();
         int length = text.length();

@@ -30,10 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * Checks that the table of settings and the builders agree. {@code SettingsTest} of the filter tests the effect of each
- * setting.
- */
+/** Checks that the table of settings and the builders agree. {@code SettingsTest} of the filter tests the effect of each setting. */
 class SettingTest {
     private static Object builder(Scope scope) {
         return switch (scope) {
@@ -88,7 +85,7 @@ class SettingTest {
             case BYTES, COUNT -> List.of(setting.minimum(), 7L, setting.maximum());
             case TIME -> List.of(Duration.ofNanos(1), Duration.ofSeconds(7));
             case FLAG -> List.of(true, false);
-            case PRESET -> List.of(Preset.STRICT); // decodes as little as the default
+            case PRESET -> List.of(Preset.STRICT); // decodes nothing, like the default
             case CHARSET -> List.of(StandardCharsets.ISO_8859_1);
             default -> throw new AssertionError(setting);
         };
@@ -224,7 +221,7 @@ class SettingTest {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> setting.parse(text));
         assertTrue(e.getMessage().startsWith(setting.key() + " is '" + text + "', must be "), e.getMessage());
         boolean number = setting.kind() == Kind.BYTES || setting.kind() == Kind.COUNT;
-        assertEquals(number, e.getMessage().contains(", from " + setting.minimum() + " on"), e.getMessage());
+        assertEquals(number, e.getMessage().contains(", at least " + setting.minimum()), e.getMessage());
         assertEquals(setting.offCall() != null, e.getMessage().contains(", or "), e.getMessage());
         if (number) {
             assertThrows(

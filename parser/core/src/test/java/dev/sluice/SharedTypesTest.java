@@ -17,9 +17,9 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * Objects that decoders on several threads share are published safely by final fields (Java Language Specification, section 17.5).
- * A race on x86 would not detect a field that is not final, because the processor preserves the order of writes. This test therefore
- * inspects the fields of all reachable types.
+ * Objects that decoders on several threads share are published safely by final fields (Java Language Specification, section 17.5). On x86,
+ * a race between threads would not reveal a field that is not final, because the processor preserves the order of writes. This test
+ * therefore inspects the fields of all reachable types.
  */
 class SharedTypesTest {
     private static final Class<?>[] SHARED = {Boundary.class, Delimiter.class, MultipartOptions.class, Preset.class};
@@ -27,15 +27,15 @@ class SharedTypesTest {
     /** Fields that are not final, with the reason why all threads may read them. */
     private static final Map<String, String> NOT_FINAL = Map.of(
             "Delimiter.grams",
-            "volatile: the table is filled before the field is written, and never changes. A thread that reads the field sees all"
-                    + " earlier writes (section 17.4.5). If two threads create a table, both tables are equal");
+            "volatile: the set is complete before the field is written, and never changes. A thread that reads the field sees all"
+                    + " earlier writes (section 17.4.5). If two threads create a set, both sets are equal");
 
     /** Final fields with mutable objects, with the reason why the objects do not change. */
     private static final Map<String, String> CHANGEABLE = Map.of(
             "Boundary.deviations", "an unmodifiable list",
             "Delimiter.text", "written only before the constructor is called, by its caller",
             "Delimiter.constant", "read-only, and never retained or released",
-            "Delimiter.grams", "see above",
+            "Grams.slots", "written only before the constructor is called, by its caller",
             "Preset.verdicts", "written only before the constructor is called, by its caller",
             "MultipartOptions.allocator", "belongs to the caller; allocators are made to be shared");
 
@@ -69,13 +69,12 @@ class SharedTypesTest {
     }
 
     @Test
-    void fieldThatIsNotFinal_hasVolatileWritesOnly() throws ReflectiveOperationException {
+    void fieldThatIsNotFinal_isVolatile() throws ReflectiveOperationException {
         Field grams = Delimiter.class.getDeclaredField("grams");
         assertTrue(Modifier.isVolatile(grams.getModifiers()), grams::toString);
         assertEquals(Set.of(name(grams)), NOT_FINAL.keySet());
     }
 
-    /** {@return the fields of a type that are not final} */
     static Set<String> notFinal(Class<?> type) {
         return ReachableTypes.fields(type).stream()
                 .filter(field -> !Modifier.isFinal(field.getModifiers()))

@@ -28,7 +28,6 @@ public final class StateHash {
         return add(to - from).add(sum.getValue());
     }
 
-    /** Adds everything that influences later results. */
     StateHash add(MultipartDecoder decoder) {
         State state = decoder.state;
         add(state.ordinal()).add(decoder.finished).add(decoder.partIndex).add(decoder.partSize);

@@ -33,25 +33,25 @@ class StateHashTest {
             in the hash: state search offset partIndex partOpen partOffset partSize preambleAt delimiterAt delimiterAfterBareLf
             in the hash: partAfterBareLf epilogueAt beginning padding paddingBytes finished failure section rules deviations
             never changes: delimiter boundary options acceptBareLf watchLookalikes
-            of the chunk being read, and none is when input is needed: chunk position limit beyondBodyLimit
-            of the event handed out last, cleared by the next call: delimiterText data dataIndex dataLength
-            follows from partOpen once the event is left: headersReadable
-            follows from the bytes of the section: head
-            ends the decoding, as the state says that is in the hash: broken
+            belong to the chunk being read, and there is none when input is needed: chunk position limit beyondBodyLimit
+            belong to the last event, and are cleared by the next call: delimiterText data dataIndex dataLength
+            is equal to partOpen after the next call: headersReadable
+            is determined by the bytes of the section: head
+            ends the decoding, which the state in the hash shows: broken
             == HeaderSection
             in the hash: bytes state fields count scanned totalBefore limit endOfSection lineStart offset
             never changes: deviations formData boundary maxFields maxSize maxTotalSize charset
-            as partIndex of the decoder, which is in the hash: part
-            say the same as "fields" in another way: common isCommon shared
+            equal to partIndex of the decoder, which is in the hash: part
+            contain the same positions as "fields": common isCommon shared
             == PartRules
             in the hash: files
             never changes: options formData section deviations
-            follow from the bytes of the section: disposition names part dispositionField typeField encodingField origins
-            follow from the bytes of the section: contentLength lengthField secondLengthField
+            are determined by the bytes of the section: disposition names part dispositionField typeField encodingField origins
+            are determined by the bytes of the section: contentLength lengthField secondLengthField
             == PartNames
             never changes: options
-            follow from the bytes of the section: disposition hasName hasFilename otherName otherFilename
-            follow from the bytes of the section: extendedFilename found
+            are determined by the bytes of the section: disposition hasName hasFilename otherName otherFilename
+            are determined by the bytes of the section: extendedFilename found
             == Deviations
             in the hash: reported count outside inside part
             never changes: preset
@@ -59,32 +59,32 @@ class StateHashTest {
             in the hash: kind partIndex offset
             == MultipartException
             in the hash: reason offset partIndex
-            in its message, which is in the hash: sentence httpStatus setting limit seen fieldName
+            parts of the message, which is in the hash: sentence httpStatus setting limit seen fieldName
             == DelimiterSearch
             in the hash: matchEnd matchStart watching lookalike
             never changes: delimiter text acceptBareLf length dashToLast dashPattern lastPattern stride maxKernelIndex
-            of the range searched last: rangeStart
-            of the false start just reported: failedStart failedEnd
-            choose between searches that find the same: searched gramsResumeAt passesResumeAt
+            belongs to the range searched last: rangeStart
+            belong to the failed match that was reported last: failedStart failedEnd
+            choose between modes that find the same: searched gramsResumeAt passesResumeAt
             == Accumulation
             never changes: allocator initialCapacity
-            where the bytes lie that are in the hash, as "bytes" of the section: memory array arrayOffset capacity
-            as far as the section was scanned: size
-            once the decoding has ended: closed
+            the place of bytes that are in the hash: memory array arrayOffset capacity
+            equal to "scanned" of the section: size
+            set only when the decoding has ended: closed
             == CommonHeaders
-            say the same as "fields" of the section, written before each reading: nameStart nameEnd filenameStart filenameEnd
-            say the same as "fields" of the section, written before each reading: dispositionEnd typeStart typeEnd blankLine
+            the same positions as "fields" of the section, set before each use: nameStart nameEnd filenameStart filenameEnd
+            the same positions as "fields" of the section, set before each use: dispositionEnd typeStart typeEnd blankLine
             == DispositionParser
             never changes: preset lenient
-            of the field being read, at once when the section is complete: at end valueStart valueEnd escaped
-            found anew in each part: bytes name extendedName nameContinuation found foundKinds continuations
-            found anew in each part: filename extendedFilename continuation unknown
+            belong to the field being parsed, which never waits for input: at end valueStart valueEnd escaped
+            set again for each part: bytes name extendedName nameContinuation found foundKinds continuations
+            set again for each part: filename extendedFilename continuation unknown
             == Parameter
-            found anew in each part: at from to hasEscapes
+            set again for each part: at from to hasEscapes
             never changes: this$0
             == ChunkMemory
-            of the chunk being read, and none is when input is needed: chunk inner array view shift viewLimit start end recordsAccess
-            another way to the same bytes, asked whether it leads there before it is taken: cachedView cachedAddress
+            belong to the chunk being read, and there is none when input is needed: chunk inner array view shift viewLimit start end recordsAccess
+            a cache, which is checked before each use: cachedView cachedAddress
             """;
 
     private static final Map<String, List<String>> IN_HASH = fields(true);
@@ -130,8 +130,8 @@ class StateHashTest {
                 Set<String> declared = ReachableTypes.fields(type).stream()
                         .map(Field::getName)
                         .collect(Collectors.toCollection(TreeSet::new));
-                assertEquals(decided(type), declared, type.getSimpleName());
-            } else { // what never changes needs no hash
+                assertEquals(listed(type), declared, type.getSimpleName());
+            } else { // objects that never change need no hash
                 Set<String> changing = SharedTypesTest.notFinal(type);
                 changing.removeAll(SharedTypesTest.explained());
                 assertEquals(Set.of(), changing);
@@ -140,12 +140,12 @@ class StateHashTest {
         assertEquals(Set.of(), unseen, "no such type in a decoder");
     }
 
-    private static Set<String> decided(Class<?> type) {
+    private static Set<String> listed(Class<?> type) {
         List<String> both = new ArrayList<>(IN_HASH.get(type.getSimpleName()));
         both.addAll(NO_INFLUENCE.get(type.getSimpleName()));
-        Set<String> decided = new TreeSet<>(both);
-        assertEquals(both.size(), decided.size(), () -> "decided twice in " + type);
-        return decided;
+        Set<String> listed = new TreeSet<>(both);
+        assertEquals(both.size(), listed.size(), () -> "listed twice in " + type);
+        return listed;
     }
 
     @Test
@@ -153,10 +153,7 @@ class StateHashTest {
         assertEquals(FOREIGN, ReachableTypes.from(MultipartDecoder.class).foreign());
     }
 
-    /**
-     * The contents of arrays: the bytes of a header section, the positions of its fields, and blanks that may turn out
-     * to be data.
-     */
+    /** The contents of arrays: the bytes of a header section, the positions of its fields, and blanks that may turn out to be data. */
     @Test
     void heldBytes_areInTheHash() {
         String section = "--x\r\nContent-Disposition: form-data; name=";
@@ -168,7 +165,7 @@ class StateHashTest {
 
     /** Changes the primitive fields in the hash one by one; each change must change the hash. */
     @Test
-    void everyFieldInTheHash_changesIt() throws ReflectiveOperationException {
+    void changeOfFieldInTheHash_changesHash() throws ReflectiveOperationException {
         String head = "--x\r\nContent-Disposition: form-data; name=a\r\nX: ";
         for (String body :
                 new String[] {head, head + "y\r\n\r\ndata", head + "y\r\n\r\ndata\r\n-", head + "y\r\n\r\ndata\r\n--x "
@@ -269,6 +266,6 @@ class StateHashTest {
         long after = new StateHash().add(decoder).value();
         field.set(owner, value);
         assertNotEquals(before, after, field.toString());
-        assertEquals(before, new StateHash().add(decoder).value(), "put back");
+        assertEquals(before, new StateHash().add(decoder).value(), "the old value is set again");
     }
 }

@@ -3,7 +3,10 @@ package dev.sluice;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 
-/** A channel that neither delivers nor accepts bytes, as if it were not in blocking mode. It must not be called forever. */
+/**
+ * A channel that neither delivers nor accepts bytes, as if it were not in blocking mode. It fails after 100 calls, because the caller must
+ * not retry forever.
+ */
 public final class StuckChannel implements ByteChannel {
     private int calls;
 

@@ -38,7 +38,7 @@ final class Verdict {
         return headers("Content-Disposition: " + value + "\r\n");
     }
 
-    /** {@return the text of a body that has {@code text} in UTF-8} */
+    /** {@return the UTF-8 bytes of {@code text}, each as one character, which is the form of bodies in these tests} */
     static String utf8(String text) {
         return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
@@ -53,7 +53,7 @@ final class Verdict {
         return decode(MultipartOptions.builder().preset(preset).build(), body);
     }
 
-    /** {@return the result, which is the same byte by byte} */
+    /** {@return the result, after a check that chunks of one byte give the same result} */
     static Result decode(MultipartOptions options, String body) {
         Result whole = Decoding.decode(body, options, Integer.MAX_VALUE);
         Decoding.assertSame(whole, Decoding.decode(body, options, 1), "byte by byte: " + show(body));

@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A stream over the chunks of a body. */
+/** A stream over the chunks of a body. After {@link Chunks#next} has thrown an {@link IOException}, each read throws the same exception. */
 public final class ChunkInputStream extends InputStream {
     /** The source of the chunks. */
     public interface Chunks {
@@ -20,9 +20,10 @@ public final class ChunkInputStream extends InputStream {
     private final Chunks chunks;
     private final Closeable body;
     private ByteBuf chunk = Unpooled.EMPTY_BUFFER;
+    private @Nullable IOException failure;
     private boolean closed;
 
-    /** @param body closed with this stream */
+    /** @param body the chunks, which are closed with this stream */
     public ChunkInputStream(Chunks chunks, Closeable body) {
         this.chunks = chunks;
         this.body = body;
@@ -52,14 +53,27 @@ public final class ChunkInputStream extends InputStream {
             throw new IOException("the stream is closed");
         }
         while (!chunk.isReadable()) {
-            ByteBuf next = chunks.next();
+            chunk.release();
+            chunk = Unpooled.EMPTY_BUFFER;
+            ByteBuf next = next();
             if (next == null) {
                 return null;
             }
-            chunk.release();
             chunk = next;
         }
         return chunk;
+    }
+
+    private @Nullable ByteBuf next() throws IOException {
+        if (failure != null) {
+            throw failure;
+        }
+        try {
+            return chunks.next();
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        }
     }
 
     @Override

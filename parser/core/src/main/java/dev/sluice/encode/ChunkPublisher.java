@@ -12,16 +12,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A publisher of the chunks of a body, which are read on the thread that requests them. Each subscription writes the body from the
- * start. The chunks are left to the garbage collector, because a subscriber does not say when it no longer needs one.
+ * A publisher of the chunks of a body, which are read on the thread that requests them. Each subscription writes the body from the start.
+ * The garbage collector frees the chunks, because a subscriber does not release them.
  */
 public final class ChunkPublisher implements HttpRequest.BodyPublisher {
     private final long contentLength;
     private final Supplier<Chunks> body;
 
     /**
-     * @param contentLength less than 0 if it is unknown
-     * @param body starts to write the body
+     * @param contentLength the number of bytes; less than 0 if it is unknown
+     * @param body a function that starts to write the body and returns its chunks
      */
     public ChunkPublisher(long contentLength, Supplier<Chunks> body) {
         this.contentLength = contentLength;
@@ -41,8 +41,8 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
     private final class Subscription implements Flow.Subscription {
         private final Flow.Subscriber<? super ByteBuffer> subscriber;
         /**
-         * The chunks that were requested and not delivered. The thread that raises it from 0 delivers. It stays above 0 after the last
-         * signal.
+         * The number of chunks that were requested and not yet delivered. The thread that raises it from 0 delivers them. After the last
+         * signal it stays above 0, so that no thread delivers again.
          */
         private final AtomicLong demand = new AtomicLong();
 
@@ -86,7 +86,7 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
             } while (wanted > 0);
         }
 
-        /** {@return whether there are more signals} */
+        /** {@return whether more signals follow} */
         private boolean deliverOne() {
             if (cancelled) {
                 close();
@@ -120,7 +120,7 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
                     chunks.close();
                 }
             } catch (IOException e) {
-                // the subscriber does not wait for the end of a cancelled body
+                // the subscription has been cancelled or has already failed
             }
         }
     }

@@ -5,13 +5,53 @@ import dev.sluice.buffer.Delimiter;
 import dev.sluice.buffer.DelimiterSearch;
 import io.netty.buffer.ByteBuf;
 
-/** A search for the delimiter in the content of parts. It finds what any reader takes for one, wherever the content is split. */
+/**
+ * A search for the delimiter in the content of parts. It finds every text that a reader could take for a delimiter, even if the text is
+ * split between buffers.
+ *
+ * <p><b>Speed.</b> A relay has already searched the content for the delimiter of the client, and a second search of that kind would take
+ * as long. However, all bytes of a {@link RandomBoundary} are equal in six of their bits. Each occurrence of a boundary of n bytes contains
+ * n - 7 words of 8 bytes, at consecutive indices. Therefore only one word in n - 7 bytes is read. If none of these words has the bits of
+ * the boundary, the buffer does not contain the boundary, and only its end is searched for the start of a delimiter. Otherwise
+ * {@link DelimiterSearch} searches the whole buffer.
+ */
 public final class DelimiterCheck {
+    private static final int PREFIX_LENGTH = 4;
+
+    /** The smallest number of bits in which the bytes of a boundary must be equal. */
+    private static final int MIN_EQUAL_BITS = 6;
+
     private final DelimiterSearch search;
     private final ChunkMemory memory = new ChunkMemory();
 
+    /** The number of bytes of content that may contain the start of a delimiter. */
+    private final int tail;
+
+    /**
+     * The distance between the words that are read, in bytes. Not positive if the boundary is too short or its bytes differ in too many
+     * bits.
+     */
+    private final int stride;
+
+    /** The bits in which all bytes of the boundary are equal, for each byte of a word. {@link #value} has the values of these bits. */
+    private final long mask;
+
+    private final long value;
+
     public DelimiterCheck(Delimiter delimiter) {
         search = new DelimiterSearch(delimiter, false);
+        ByteBuf boundary = delimiter.text(PREFIX_LENGTH, delimiter.length());
+        int set = 0xFF;
+        int clear = 0xFF;
+        for (int i = 0; i < boundary.readableBytes(); i++) {
+            set &= boundary.getByte(i);
+            clear &= ~boundary.getByte(i);
+        }
+        boolean fits = Integer.bitCount(set | clear) >= MIN_EQUAL_BITS;
+        tail = delimiter.length() - 2; // without CR, because LF alone begins a lookalike
+        stride = fits ? boundary.readableBytes() - Long.BYTES + 1 : 0;
+        mask = (set | clear) * 0x0101010101010101L;
+        value = set * 0x0101010101010101L;
     }
 
     /** Begins the content of a part. */
@@ -32,7 +72,7 @@ public final class DelimiterCheck {
                 if (search.matchEnd() > 0) {
                     at = search.resume(memory, at, memory.end());
                 } else {
-                    at = search.find(memory, at, memory.end()) + search.matchEnd() - search.matchStart();
+                    at = search.find(memory, candidate(at), memory.end()) + search.matchEnd() - search.matchStart();
                 }
                 if (search.isComplete() || search.isAtLookalike()) {
                     return true;
@@ -42,5 +82,15 @@ public final class DelimiterCheck {
         } finally {
             memory.close();
         }
+    }
+
+    /** {@return an index before which no delimiter starts, other than the one that {@link #search} has begun to compare} */
+    private int candidate(int at) {
+        int end = memory.end();
+        boolean clean = stride > 0
+                && search.lookalike() == 0
+                && end - at > tail
+                && !memory.mayHaveWord(at, end, stride, mask, value);
+        return clean ? end - tail : at;
     }
 }

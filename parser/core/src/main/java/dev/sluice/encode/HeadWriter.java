@@ -16,28 +16,31 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A writer of delimiters and header sections, into one array that grows. Not thread-safe.
+ * A writer of delimiters and header sections to a growing array. Not thread-safe.
  *
- * <p>Everything a caller passes is checked before it is written, and nothing is written if it is rejected. A usual name is checked and
- * written in one pass. Other names are checked by {@link QuotedName}, and a plain media type by its grammar. All other headers are
- * decoded with {@link Preset#STRICT}, and must be what the caller has passed. That is also the check against header injection.
+ * <p>If a name or header is rejected, nothing of the part is written. A usual name is checked and written in one pass. Other names are
+ * checked by {@link QuotedName}, and a plain media type by its grammar. All other headers are written, decoded again with
+ * {@link Preset#STRICT}, and rejected if the result differs from the headers passed. This also prevents header injection.
  */
 public final class HeadWriter {
-    /** The default limit of the decoder. Other readers have similar ones. */
+    /** The maximum number of bytes of a header section: the default limit of the decoder. Some readers have lower limits. */
     private static final int MAX_SIZE = 8 * 1024;
 
     private static final String FORM_DATA = "multipart/form-data";
     private static final String DISPOSITION = "Content-Disposition";
     private static final String TYPE = "Content-Type";
+    static final String BINARY = "application/octet-stream";
 
     private static final byte[] BEFORE_NAME = ascii(DISPOSITION + ": form-data; name=\"");
     private static final byte[] BEFORE_FILENAME = ascii("\"; filename=\"");
     private static final byte[] BEFORE_TYPE = ascii("\"\r\n" + TYPE + ": ");
     private static final byte[] AFTER_NAME = ascii("\"\r\n\r\n");
+    private static final byte[] AFTER_EMPTY_INPUT = ascii("\"; filename=\"\"\r\n" + TYPE + ": " + BINARY + "\r\n\r\n");
     private static final byte[] BLANK_LINE = ascii("\r\n\r\n");
     private static final byte[] CLOSE = ascii("--\r\n");
 
@@ -50,7 +53,7 @@ public final class HeadWriter {
     private byte[] bytes = new byte[512];
     private int size;
 
-    /** The end of the bytes of the current part. {@link #size} is set to it when the part is accepted. */
+    /** The index after the last byte of the part that is being written. {@link #size} is set to it when the part is accepted. */
     private int at;
 
     private boolean begun;
@@ -58,7 +61,7 @@ public final class HeadWriter {
     /** The last media type that was accepted. */
     private String acceptedType = "text/plain";
 
-    /** @param boundary without the dashes */
+    /** @param boundary the boundary without the dashes */
     public HeadWriter(String boundary) {
         this.delimiter = ascii("\r\n--" + boundary + "\r\n");
     }
@@ -67,7 +70,7 @@ public final class HeadWriter {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Writes the start of a part of a form. Throws if a reader could read something else than was passed. */
+    /** Writes the start of a part of a form. Throws if a reader could understand a value differently from the caller. */
     public void form(String name, @Nullable String filename, @Nullable String contentType, NameEscaping escaping) {
         int section = begin();
         append(BEFORE_NAME);
@@ -81,7 +84,7 @@ public final class HeadWriter {
         if (contentType == null) {
             append(AFTER_NAME);
         } else {
-            checkType(contentType);
+            checkType(contentType, filename == null);
             append(BEFORE_TYPE);
             append(utf8(contentType));
             append(BLANK_LINE);
@@ -89,7 +92,16 @@ public final class HeadWriter {
         accept(section);
     }
 
-    /** Writes the start of a part with these headers. Throws if {@link Preset#STRICT} does not read the same ones. */
+    /** Writes the part that browsers send for a file input that was left empty. It must have no content. */
+    public void emptyFileInput(String name, NameEscaping escaping) {
+        int section = begin();
+        append(BEFORE_NAME);
+        append(name, QuotedName.Kind.FILE_INPUT_NAME, escaping);
+        append(AFTER_EMPTY_INPUT);
+        accept(section);
+    }
+
+    /** Writes the start of a part with these headers. Throws if {@link Preset#STRICT} would not read back the same headers. */
     public void section(String mediaType, List<Header> headers) {
         int section = begin();
         append(checked(mediaType, headers));
@@ -98,7 +110,7 @@ public final class HeadWriter {
 
     private int begin() {
         at = size;
-        append(delimiter, begun ? 0 : 2, delimiter.length); // the body starts with the dashes
+        append(delimiter, begun ? 0 : 2, delimiter.length); // the first delimiter has no CRLF
         return at;
     }
 
@@ -111,7 +123,6 @@ public final class HeadWriter {
         size = at;
     }
 
-    /** Writes content of the current part. */
     public void content(byte[] content) {
         at = size;
         append(content);
@@ -126,7 +137,6 @@ public final class HeadWriter {
         size = at;
     }
 
-    /** {@return the number of bytes that were written} */
     public int size() {
         return size;
     }
@@ -136,7 +146,7 @@ public final class HeadWriter {
         return bytes;
     }
 
-    /** {@return what was written, <em>transferred</em> to the caller} The array is written from its start again. */
+    /** {@return the bytes that were written, <em>transferred</em> to the caller} Later calls write to the start of the array again. */
     public ByteBuf take(ByteBufAllocator allocator) {
         int count = size;
         size = 0;
@@ -160,7 +170,7 @@ public final class HeadWriter {
         for (char c; i < length && QuotedName.isPlain(c = name.charAt(i)); i++) {
             bytes[at + i] = (byte) c;
         }
-        if (i < length || length < 3) { // a dot and two dots need a check
+        if (i < length || length < 3 || name.contains(QuotedName.TWICE)) { // ".", ".." and TWICE need a check
             append(utf8(QuotedName.of(name, kind, escaping)));
         } else {
             at += length;
@@ -188,18 +198,45 @@ public final class HeadWriter {
         return "text/plain";
     }
 
-    /** Checks a media type. Its charset must be valid for a field too, because some readers search for the delimiter in it. */
-    private void checkType(String contentType) {
-        if (contentType.equals(acceptedType)) {
-            return;
+    private void checkType(String contentType, boolean isField) {
+        if (!contentType.equals(acceptedType)) {
+            checkNewType(contentType);
+            acceptedType = contentType;
         }
+        if (isField && isBinary(contentType)) {
+            throw new IllegalArgumentException("some readers take a field of the type " + BINARY
+                    + " for a file, and discard it: use another type, or give it a file name");
+        }
+    }
+
+    private static boolean isBinary(String contentType) {
+        return contentType.toLowerCase(Locale.ROOT).startsWith(BINARY);
+    }
+
+    /**
+     * Checks a media type. Even the charset of a file must be acceptable for a field, because some readers use it when they search for the
+     * delimiter.
+     */
+    private static void checkNewType(String contentType) {
         String plain = withoutParameters(contentType);
-        if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
+        if (plain.regionMatches(true, 0, "message/", 0, 8)) {
+            throw new IllegalArgumentException(
+                    "some readers parse a message within a form: send it as application/octet-stream");
+        } else if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
             checked(
                     FORM_DATA,
                     List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
         }
-        acceptedType = contentType;
+    }
+
+    /** {@return whether {@link #form} accepts the media type of a field or file} */
+    static boolean acceptsType(String contentType, boolean isField) {
+        try {
+            checkNewType(contentType);
+            return !isField || !isBinary(contentType);
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     private static String withoutParameters(String contentType) {
@@ -221,7 +258,7 @@ public final class HeadWriter {
         return from < to;
     }
 
-    /** {@return the header section with these fields, which {@link Preset#STRICT} reads} */
+    /** {@return the header section with these fields} Throws unless {@link Preset#STRICT} reads back the same fields. */
     private static byte[] checked(String mediaType, List<Header> headers) {
         StringBuilder text = new StringBuilder();
         for (Header header : headers) {
@@ -231,7 +268,7 @@ public final class HeadWriter {
             text.append(header.name()).append(": ").append(header.value()).append("\r\n");
         }
         byte[] section = utf8(text.append("\r\n").toString());
-        String problem = "a line end, or blanks at the ends of a value";
+        String problem = "a value contains a line end, or begins or ends with a blank";
         try {
             if (headers.equals(decoded(mediaType, section))) {
                 return section;

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A name or file name as written between the quotes of a {@code Content-Disposition} parameter.
  *
- * <p>The result needs no quoted pair, because readers differ on every backslash. It contains no control character. It also contains
- * nothing in which a reader in common use finds another parameter, file or path. Characters that some readers merely replace or decode
- * in another charset are written unchanged: letters outside ASCII, {@code :}, {@code ,}, {@code +} and {@code '}.
+ * <p>The result contains no backslash, because readers disagree on every backslash, no control character, and no text that a common reader
+ * takes for another parameter, file or path. Letters outside of ASCII, {@code :}, {@code ,}, {@code +} and {@code '} are written unchanged,
+ * although some readers replace them or decode them in another charset.
  */
 public final class QuotedName {
-    /** The parameter. Readers have different habits for each. */
+    /** The kind of parameter. Readers misread different characters in each kind. */
     public enum Kind {
         FIELD_NAME("name"),
         FILE_INPUT_NAME("name"),
@@ -25,6 +25,14 @@ public final class QuotedName {
     }
 
     private static final String PARAMETER = "name";
+
+    /**
+     * If the name of a file input contains this word after a blank, or twice in succession, a reader takes it for the parameter and finds
+     * no file.
+     */
+    private static final String FILENAME = "filename";
+
+    static final String TWICE = FILENAME + FILENAME;
 
     private static final boolean[] PLAIN = new boolean[128];
 
@@ -75,7 +83,7 @@ public final class QuotedName {
         return escaped.toString();
     }
 
-    /** {@return whether a name of such characters is written unchanged, unless it is empty, {@code .} or {@code ..}} */
+    /** {@return whether {@code c} is written unchanged in all names except {@code .}, {@code ..} and names that contain {@link #TWICE}} */
     static boolean isPlain(char c) {
         return c < PLAIN.length && PLAIN[c];
     }
@@ -99,7 +107,7 @@ public final class QuotedName {
     /** {@return a description of the character if it cannot be written, or null} */
     private @Nullable String problem(int i) {
         char c = text.charAt(i);
-        if (isPlain(c) && c != '.') {
+        if (isPlain(c) && c != '.' && c != 'f') {
             return null;
         }
         boolean isEdge = i == 0 || i == text.length() - 1;
@@ -117,6 +125,7 @@ public final class QuotedName {
             case '/' -> kind == Kind.FILENAME || i == 0 ? "a slash" : null;
             case '.' -> kind == Kind.FILENAME && isDirectory() ? "only dots" : null;
             case '[', ']' -> kind != Kind.FILE_INPUT_NAME || isArray() ? null : "brackets other than a[b]";
+            case ' ', 'f' -> kind == Kind.FILE_INPUT_NAME && hidesFilename(c, i) ? "the word filename" : null;
             case '%' -> isHex(i + 1) && isHex(i + 2) ? "a percent escape" : null;
             case '&' -> at(i + 1) == '#' ? "a character reference" : null;
             case '=' -> at(i + 1) == '?' ? "an encoded word" : endsParameter(i) ? "a parameter" : null;
@@ -128,6 +137,10 @@ public final class QuotedName {
         return Character.isHighSurrogate(c)
                 ? Character.isLowSurrogate(at(i + 1))
                 : i > 0 && Character.isHighSurrogate(text.charAt(i - 1));
+    }
+
+    private boolean hidesFilename(char c, int i) {
+        return c == 'f' ? text.startsWith(TWICE, i) : text.startsWith(FILENAME, i + 1);
     }
 
     private boolean isDirectory() {
@@ -152,7 +165,7 @@ public final class QuotedName {
         return text.regionMatches(true, end - PARAMETER.length(), PARAMETER, 0, PARAMETER.length());
     }
 
-    /** {@return whether PHP reads the name as an array} It discards a file with other brackets in its name. */
+    /** {@return whether PHP reads the name as an array} PHP discards a file with other brackets in its name. */
     private boolean isArray() {
         int at = text.indexOf('[');
         boolean match = at > 0 && text.lastIndexOf(']', at) < 0;

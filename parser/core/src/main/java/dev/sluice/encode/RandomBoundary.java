@@ -1,18 +1,26 @@
 package dev.sluice.encode;
 
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
-import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Generator of boundaries that cannot be predicted. Thread-safe. */
+/**
+ * A generator of boundaries that cannot be predicted. Thread-safe.
+ *
+ * <p>A boundary has 128 random bits, so content that exists before the boundary does not contain it. It consists of 64 letters, each of
+ * which is t, u, v or w. These letters differ in two bits only, and eight of them in a row are rare in content. Therefore {@link
+ * DelimiterCheck} reads few bytes to show that content does not contain the boundary.
+ */
 public final class RandomBoundary {
-    /** 192 bits: content that was written before the boundary was chosen does not contain it. */
-    private static final int SIZE = 24;
+    private static final int LENGTH = 64;
+
+    /** The number of random bytes in a boundary. */
+    private static final int SIZE = LENGTH / 4;
 
     private static final int COUNT = 64;
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Random bytes for several boundaries, because a call of the generator takes longer than to write a small form. */
+    /** Random bytes for several boundaries, because a call of the generator takes longer than writing a small form. */
     private static final class Batch {
         final byte[] bytes = new byte[COUNT * SIZE];
         final AtomicInteger used = new AtomicInteger();
@@ -26,15 +34,19 @@ public final class RandomBoundary {
 
     private RandomBoundary() {}
 
-    /** {@return 48 hexadecimal digits} */
+    /** {@return a new boundary} */
     public static String next() {
         Batch current = batch;
         int index = current.used.getAndIncrement();
         if (index >= COUNT) {
             current = new Batch();
             index = current.used.getAndIncrement();
-            batch = current; // replaces the batch of another thread, whose rest is not used
+            batch = current; // may replace the new batch of another thread, whose other bytes then remain unused
         }
-        return HexFormat.of().formatHex(current.bytes, index * SIZE, (index + 1) * SIZE);
+        byte[] letters = new byte[LENGTH];
+        for (int i = 0; i < LENGTH; i++) {
+            letters[i] = (byte) ('t' + (current.bytes[index * SIZE + i / 4] >> i % 4 * 2 & 3));
+        }
+        return new String(letters, StandardCharsets.US_ASCII);
     }
 }

@@ -1,4 +1,4 @@
-/** Parts of the encoder: names, header sections, and publishers. Internal to the core. */
+/** The implementation of the encoder: names, header sections, and publishers. Internal to the core. */
 @NullMarked
 package dev.sluice.encode;
 

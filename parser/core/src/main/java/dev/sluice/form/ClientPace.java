@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 /**
  * The rate at which a client sends its body. Only the time during which the server waits for the client counts.
  *
- * <p>A client starts with credit for its grace period. Each byte that arrives adds to the credit, and waiting for the
- * client uses it up at the minimum rate. Clients send in bursts, so the credit of a burst can last for a pause of up to
- * twelve grace periods. It is capped there, so that a client that has sent a lot cannot stall for a long time. Not
- * thread-safe. Times are values of {@link System#nanoTime()}.
+ * <p>The credit of a client is a number of bytes. It starts at the minimum rate times the grace period. Each received
+ * byte adds to it. Waiting for the client reduces it at the minimum rate, and below 0 the client is too slow. Clients
+ * send in bursts, so a burst can save credit for a pause. The credit is capped at twelve grace periods, so that a
+ * client that has sent a lot cannot stall for longer. Not thread-safe. Times are values of {@link System#nanoTime()}.
  */
 public final class ClientPace {
     private static final int MAX_GRACES = 12;
@@ -34,21 +34,21 @@ public final class ClientPace {
     /**
      * {@return the pace of a client that has not sent anything yet}
      *
-     * @param minBytesPerSecond 1 or more
-     * @param grace how long the client may send nothing at the start, more than 0
+     * @param minBytesPerSecond the minimum rate, 1 or more
+     * @param grace the time at the start during which the client does not have to send anything, more than 0
      */
     public static ClientPace of(long minBytesPerSecond, Duration grace) {
         return new ClientPace(minBytesPerSecond, Objects.requireNonNull(grace, "grace"));
     }
 
-    /** Starts charging the client: the server has read all bytes and waits for more. */
+    /** Starts to reduce the credit: the server has read all bytes and waits for more. */
     public void startWaiting(long now) {
         charge(now);
         since = waiting ? since : now;
         waiting = true;
     }
 
-    /** Stops charging the client: bytes have arrived, or the server is busy. */
+    /** Stops reducing the credit: bytes have arrived, or the server is busy. */
     public void stopWaiting(long now) {
         charge(now);
         waiting = false;
@@ -65,7 +65,7 @@ public final class ClientPace {
         return credit < 0;
     }
 
-    /** {@return how much longer the client may send nothing, in nanoseconds; negative if it is already too slow} */
+    /** {@return the time in nanoseconds until the waiting client is too slow; negative if it already is} */
     public long patience() {
         return (long) (credit / bytesPerNano);
     }

@@ -3,9 +3,10 @@ package dev.sluice.form;
 import java.io.IOException;
 
 /**
- * A callback for the first and the last act of a form, for sinks that share a resource. It decides whether and when the
- * form may begin, for instance when the memory for its sinks is available, and commits the form after all sinks were
- * published. A form that waits longer than {@link FormOptions#maxSinkWait()} to begin is rejected with 503.
+ * A callback at the start and at the end of a form, for sinks that share a resource. At the start, it decides whether
+ * and when the form may begin, for instance when there is memory for its sinks. A form that waits longer than {@link
+ * FormOptions#maxSinkWait()} is rejected with 503. At the end, after all sinks were published, the callback commits the
+ * form.
  */
 @FunctionalInterface
 public interface FormAdmission {
@@ -19,11 +20,11 @@ public interface FormAdmission {
 
     /**
      * {@return {@link Readiness#READY} if the form is committed, or a pending readiness to wait for} Called once, after
-     * every sink was {@linkplain PartSink#publish() published}. Nothing that may fail the form follows. If the readiness
+     * every sink was {@linkplain PartSink#publish() published}. Nothing can fail the form afterwards. If the readiness
      * fails, all sinks are {@linkplain PartSink#retract() retracted} and the form fails.
      *
-     * <p>While the readiness is pending, nothing else ends the form, because only the admission can find out whether it is
-     * committed. So the readiness must not stay pending forever.
+     * <p>While the readiness is pending, nothing else ends the form, because only the admission can find out whether the
+     * form is committed. So the readiness must not stay pending forever.
      *
      * @throws IOException to fail the form with this exception
      */
@@ -32,9 +33,9 @@ public interface FormAdmission {
     }
 
     /**
-     * Asks to give up a pending {@link #commit}: the form was aborted, or has waited longer than {@link
-     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission fails its readiness. Otherwise the
-     * outcome of the commit decides, and the form may still complete. Called at most once, on any thread.
+     * Asks to give up a pending {@link #commit}, because the form was aborted or the commit takes longer than {@link
+     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission fails the pending readiness.
+     * Otherwise the outcome of the commit decides, and the form may still complete. Called at most once, on any thread.
      *
      * @param reason why the form was aborted
      */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     to reject long bodies early. It does not limit the number of bytes that are read
  * @param expectsContinue whether the client waits for permission to send the body ({@code Expect: 100-continue}), so
  *     that a rejected body is never sent
- * @param remoteAddress the address of the client as the server knows it, or null; only for {@link FormSummary}
+ * @param remoteAddress the address of the client as the server knows it, or null; used only for {@link FormSummary}
  */
 public record FormHead(
         List<String> contentTypes,
@@ -44,33 +44,39 @@ public record FormHead(
     /**
      * {@return the head of a request, for authors of adapters}
      *
-     * @param headers returns all values of the header with a given name, in order; the names have the usual case, such as
-     *     {@code Content-Type}
+     * @param headers a function from the name of a header to all its values, in order, or to null if there are none, such
+     *     as {@code map::get}. The names have the usual case, such as {@code Content-Type}
      * @param remoteAddress the address of the client, or null
      */
-    public static FormHead of(Function<String, ? extends List<String>> headers, @Nullable String remoteAddress) {
-        List<String> encodings = headers.apply("Content-Encoding");
+    public static FormHead of(
+            Function<String, ? extends @Nullable List<String>> headers, @Nullable String remoteAddress) {
+        List<String> encodings = values(headers, "Content-Encoding");
         return new FormHead(
-                headers.apply("Content-Type"),
+                values(headers, "Content-Type"),
                 encodings.isEmpty() ? null : String.join(", ", encodings),
-                contentLength(headers.apply("Content-Length")),
-                headers.apply("Expect").stream().anyMatch("100-continue"::equalsIgnoreCase),
+                contentLength(values(headers, "Content-Length")),
+                values(headers, "Expect").stream().anyMatch("100-continue"::equalsIgnoreCase),
                 remoteAddress);
+    }
+
+    private static List<String> values(Function<String, ? extends @Nullable List<String>> headers, String name) {
+        List<String> values = headers.apply(name);
+        return values == null ? List.of() : values;
     }
 
     private static long contentLength(List<String> values) {
         try {
             return values.size() == 1 ? Long.parseLong(values.get(0)) : -1;
         } catch (NumberFormatException e) {
-            return -1; // the server rejects it
+            return -1; // servers reject such a request themselves
         }
     }
 
     /**
      * {@return the boundary of the body}
      *
-     * @throws MultipartException if the request has more than one {@code Content-Type} (400) or a {@code
-     *     Content-Encoding} (415), or for a reason of {@link Boundary#formData}
+     * @throws MultipartException if the request has more than one {@code Content-Type} (400) or has a {@code
+     *     Content-Encoding} other than {@code identity} (415), or for a reason that {@link Boundary#formData} names
      */
     public Boundary boundary(Preset preset) throws MultipartException {
         if (contentTypes.size() > 1) {

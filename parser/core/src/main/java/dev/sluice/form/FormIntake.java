@@ -1,6 +1,7 @@
 package dev.sluice.form;
 
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.assembly.FormAssembler;
 import dev.sluice.form.assembly.FormContext;
 import dev.sluice.form.flow.BodyQueue;
@@ -13,12 +14,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives one form from a {@link FormSource}: flow control, time limits, and the single end of the form.
+ * The receiver of one form from a {@link FormSource}. It controls the flow, enforces time limits, and ends the form exactly once.
  *
  * <p><b>Life cycle.</b> {@link Forms#receive} opens the intake and checks the head of the request. The source {@linkplain #offer
  * offers} the body in chunks, as many bytes as there is {@link #demand()} for, and calls {@link #finish()} after the last one. Each
@@ -26,18 +28,18 @@ import org.jspecify.annotations.Nullable;
  * #completion()} has the form.
  *
  * <p><b>One end.</b> A form ends exactly once: complete, rejected, aborted, or after a failure of a sink, the disk or the
- * application. Unless it is complete, everything it held is released and none of its parts is visible before {@link
- * #completion()} fails. There may be demand after a rejection. These bytes are discarded: many clients do not read a response before
- * they have sent their body.
+ * application. Unless it is complete, it releases everything it held and removes all published parts before {@link #completion()}
+ * fails. A rejected form may still have demand for bytes, which are discarded: many clients do not read a response before they have
+ * sent their body.
  *
  * <p><b>Flow control.</b> The demand is 0 while a sink is not ready or enough chunks wait to be decoded. A slow sink therefore
  * slows the client down, and no thread waits for it. When demand returns, the intake calls {@link FormSource#wanted()}.
  *
- * <p><b>Threads.</b> One thread at a time, the thread of the source, calls {@link #offer} and {@link #finish}. All other methods
- * may be called by any thread. One thread at a time decodes and calls sinks: a caller that finds another thread decoding only
- * makes that thread look again. Work caused by an offer runs through {@link FormSource#run}. All other work (a sink is ready, the
- * turn of a form is over, a time limit was exceeded) runs through {@link FormSource#resume}, because timers and the threads of
- * sinks must not block.
+ * <p><b>Threads.</b> One thread at a time, the thread of the source, calls {@link #offer} and {@link #finish}. All other methods may
+ * be called by any thread. One thread at a time decodes and calls sinks. If a call finds another thread decoding, that thread also
+ * does the work of the call. Work caused by an offer runs through {@link FormSource#run}. All other work (when a sink is ready, when
+ * a time limit is exceeded, or after a break for other forms) runs through {@link FormSource#resume}, because timers and the threads
+ * of sinks must not block.
  *
  * <p><b>Ownership.</b> Chunks are transferred to the intake, which releases them on every path. The completed form belongs to the
  * receiver of {@link #completion()}.
@@ -45,10 +47,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Experimental, for authors of adapters: it may change in any release.
  */
 public final class FormIntake {
-    /** A request to end the form early. One that is not due yet waits for a thread of the source to confirm it. */
+    /** A request to end the form early. Unless it is {@code due}, a thread of the source must confirm it first. */
     private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
-    /** The number of bytes that are decoded before other forms get the thread. */
+    /** The number of bytes that one form decodes before it lets other forms use the thread. */
     private static final long TURN = 2 * BodyQueue.WINDOW;
 
     private final FormSource source;
@@ -63,7 +65,7 @@ public final class FormIntake {
     private final SerialTask decoding = new SerialTask(this::decode);
     private volatile boolean over;
 
-    /** The sink, the admission or the commit that must become ready before the form continues. */
+    /** The readiness of the sink, the admission or the commit for which the form waits. */
     private volatile @Nullable Readiness pending;
 
     // Confined to the decoding thread.
@@ -73,7 +75,7 @@ public final class FormIntake {
     private boolean turnIsOver;
     private boolean admitted;
     private @Nullable Readiness committing;
-    private boolean commitCancelled;
+    private @Nullable Ending cancellation;
 
     private FormIntake(FormSource source, FormOptions options, ChunkPool pool) {
         this.source = source;
@@ -84,7 +86,7 @@ public final class FormIntake {
         this.deadlines = new Deadlines(options, context.clock());
     }
 
-    /** {@return an intake that wants the first bytes, or has ended, if the head of the request is refused} */
+    /** {@return an intake that is ready for the first bytes, or has ended if the head of the request was rejected} */
     static FormIntake open(FormSource source, FormOptions options, ChunkPool pool) {
         FormIntake intake = new FormIntake(source, options, pool);
         try {
@@ -111,8 +113,8 @@ public final class FormIntake {
     /**
      * {@return the number of bytes that may be offered now}
      *
-     * <p>After an answer of 0, {@link FormSource#wanted()} follows, unless this {@link #isOver()} or {@link #finish} was called.
-     * A source may offer more than the demand: the bytes are kept.
+     * <p>After 0 was returned, {@link FormSource#wanted()} is called when there is demand again, unless the form {@linkplain
+     * #isOver() has ended} or {@link #finish} was called. A source may offer more than the demand: the bytes are kept.
      */
     public long demand() {
         long demand = currentDemand();
@@ -133,22 +135,22 @@ public final class FormIntake {
     /**
      * {@return whether a source may read a little beyond the {@link #demand()}, to notice that its client has disconnected}
      *
-     * <p>It must not while the waiting chunks of all forms occupy too much memory.
+     * <p>It may not if too many chunks of all forms wait to be decoded.
      */
     public boolean mayReadAhead() {
         return !context.uncharged().isCrowded();
     }
 
     /**
-     * Takes the next bytes of the body. Errors in them are reported by {@link #completion()}.
+     * Takes the next bytes of the body. Errors in the bytes are reported by {@link #completion()}.
      *
-     * @param chunk <em>transferred</em>, even if this throws; its indices do not change
+     * @param chunk <em>transferred</em>, even if this method throws; its indices do not change
      * @throws IllegalStateException after {@link #finish()}
      */
     public void offer(ByteBuf chunk) {
         if (queue.isFinished()) {
             chunk.release();
-            throw new IllegalStateException("nothing follows finish(): make one intake per body");
+            throw new IllegalStateException("offer() was called after finish(): create one intake per body");
         }
         int size = chunk.readableBytes();
         boolean waits = queue.add(chunk);
@@ -168,7 +170,7 @@ public final class FormIntake {
      * end of the stream.
      *
      * @return the number of bytes, or -1 at the end
-     * @throws IOException if the stream throws it
+     * @throws IOException if reading the stream fails
      */
     public int read(InputStream in) throws IOException {
         return read(in, false);
@@ -193,11 +195,11 @@ public final class FormIntake {
     /**
      * Marks the end of the body.
      *
-     * @throws IllegalStateException if it was called before
+     * @throws IllegalStateException if this method was called before
      */
     public void finish() {
         if (queue.isFinished()) {
-            throw new IllegalStateException("finish() was called: make one intake per body");
+            throw new IllegalStateException("finish() was called before: create one intake per body");
         }
         queue.finish();
         deadlines.received(0, over);
@@ -205,17 +207,19 @@ public final class FormIntake {
     }
 
     /**
-     * Ends the form, unless it has ended. Everything it held is released on return. It is released later if another thread is
-     * decoding, or if the form is being committed: then the commit decides, and the form may still complete.
+     * Ends the form, unless it has ended, and releases everything it held. If another thread is decoding, that thread ends
+     * the form later. If the form is being committed, the commit decides, and the form may still complete.
      *
-     * @param reason the failure of {@link #completion()}, for example that the connection broke
+     * @param reason the exception with which {@link #completion()} fails, for example because the connection broke. A {@link
+     *     RejectedExecutionException} becomes the cause of a {@link MultipartException} with the reason {@code UNAVAILABLE},
+     *     because the server has no thread for the form
      */
     public void abort(Throwable reason) {
         endNow(reason);
         callNow(); // even if another end was requested: the thread that should confirm it may never run
     }
 
-    /** {@return whether the form has ended, well or not; there may be demand for bytes to discard} */
+    /** {@return whether the form has ended, successfully or not; there may still be demand for bytes to discard} */
     public boolean isOver() {
         return over;
     }
@@ -223,7 +227,7 @@ public final class FormIntake {
     /**
      * {@return whether the whole body has arrived, so that the connection can carry another request}
      *
-     * <p>For sources that have stopped reading because this {@link #isOver()}.
+     * <p>For sources that have stopped reading because the form {@linkplain #isOver() has ended}.
      */
     public boolean isAtEnd() {
         return queue.isFinished();
@@ -241,8 +245,8 @@ public final class FormIntake {
     }
 
     /**
-     * Ends the form if the client is too slow, or a sink has not been ready for too long. Sources that do not block call this
-     * about four times within the grace of the minimum rate.
+     * Ends the form if the client is too slow, or a sink takes too long to become ready. Sources that do not block call this
+     * method about four times per {@link FormOptions#minRateGrace()}.
      *
      * @param now {@link System#nanoTime()}
      */
@@ -256,15 +260,15 @@ public final class FormIntake {
                         deadlines.clientTooSlow(),
                         () -> !queue.isFinished()
                                 && deadlines.isClientTooSlow(context.clock().getAsLong()));
-            } else if (queue.stopDiscarding()) { // else the source was woken, and its request may have ended
+            } else if (queue.stopDiscarding()) { // only once: afterwards the request may have ended
                 source.wanted();
             }
         }
     }
 
     /**
-     * Ends the form on a thread of the source. On a busy server that thread may come late, so it checks whether the reason
-     * {@code stillHolds}.
+     * Ends the form on a thread of the source. On a busy server that thread may start late, so it checks whether the
+     * reason {@code stillHolds}.
      */
     private void endLater(Throwable reason, BooleanSupplier stillHolds) {
         Ending requested = new Ending(reason, false, false);
@@ -300,7 +304,7 @@ public final class FormIntake {
         }
     }
 
-    /** Calls from a thread of the source. Not counted before that thread runs, because a container may drop the task. */
+    /** Decodes on a thread of the source, which triggers {@link #decoding}: a container may drop the task. */
     private void callLater() {
         try {
             source.resume(this::callNow);
@@ -310,8 +314,14 @@ public final class FormIntake {
         }
     }
 
-    /** Requests an end that needs no confirmation. It replaces a request that does. */
-    private void endNow(Throwable reason) {
+    /** Requests an end that needs no confirmation. It replaces a request that needs one. */
+    private void endNow(Throwable given) {
+        Throwable reason = given instanceof RejectedExecutionException
+                ? MultipartException.because(Reason.UNAVAILABLE)
+                        .saying("the server is too busy to take the upload: its executor rejects tasks")
+                        .cause(given)
+                        .build()
+                : given;
         ending.updateAndGet(now -> now == null || !now.due() ? new Ending(reason, true, true) : now);
     }
 
@@ -326,13 +336,13 @@ public final class FormIntake {
     /**
      * Decodes the bytes that have arrived.
      *
-     * @return whether it stopped because its turn is over
+     * @return whether it stopped only to let other forms use the thread
      */
     private boolean decode() {
         try {
             advance();
         } catch (Throwable e) {
-            end(e, commitCancelled);
+            end(e, cancellation != null && cancellation.aborted());
         }
         if (assembler != null) {
             assembler.memory.releaseAhead(); // a form that waits holds no spare memory
@@ -347,8 +357,8 @@ public final class FormIntake {
             Readiness sink = pending;
             if (due != null && due.due() && committing == null) {
                 end(due.reason(), due.aborted());
-            } else if (due != null && due.due() && !commitCancelled) {
-                commitCancelled = true;
+            } else if (due != null && due.due() && cancellation == null) {
+                cancellation = due;
                 IsolatedCall.run(() -> context.admission().cancelCommit(due.reason()));
             } else if (sink != null && !sink.isReady()) {
                 return;
@@ -377,7 +387,7 @@ public final class FormIntake {
             queue.decoded(bytesInDecoder);
             bytesInDecoder = 0;
             if (queue.isHalfEmpty()) {
-                wakeSource(); // which receives while the rest is decoded
+                wakeSource(); // it receives more while the rest is decoded
             }
         }
         ByteBuf chunk = queue.peek();
@@ -413,7 +423,7 @@ public final class FormIntake {
     /**
      * {@return whether the form must wait for {@code sink}}
      *
-     * <p>If true, {@link #advance()} looks again: the sink may be ready by now, and work may follow after it.
+     * <p>If true, {@link #advance()} checks again, because the sink may be ready by now.
      */
     private boolean blocksOn(Readiness sink) {
         if (sink == Readiness.READY) {
@@ -469,6 +479,6 @@ public final class FormIntake {
         long left = expected < 0 ? most : Math.max(expected - queue.receivedBytes(), 0);
         return left > most || queue.receivedBytes() == 0 && head.expectsContinue()
                 ? 0
-                : left + 1; // the end of the body is seen one byte later
+                : left + 1; // one more, to see the end of the body
     }
 }

@@ -1,11 +1,11 @@
 package dev.sluice.form;
 
 /**
- * A listener for the start, the received bytes and the end of every form. The threads that drive the forms call it,
- * several at the same time. Implementations must be thread-safe and return quickly.
+ * A listener for the start, the received bytes and the end of every form. It is called concurrently, by the threads
+ * that decode the forms. Implementations must be thread-safe and return quickly.
  *
- * <p>Exceptions do not affect the form. They are passed to the {@linkplain Thread#getUncaughtExceptionHandler()
- * uncaught exception handler} of the thread.
+ * <p>Exceptions thrown by a listener do not affect the form. They are passed to the {@linkplain
+ * Thread#getUncaughtExceptionHandler() uncaught exception handler} of the thread.
  */
 @FunctionalInterface
 public interface FormMetrics {

@@ -63,8 +63,8 @@ public final class FormOptions {
     }
 
     /**
-     * {@return a builder of options that store large parts in {@code spool} and charge {@code memory}} Both are shared by all
-     * forms of the process and never closed by a form.
+     * {@return a builder of options that store large parts in {@code spool} and charge the memory of forms to {@code memory}} Both are
+     * shared by all forms of the process and never closed by a form.
      */
     public static Builder builder(SpoolDirectory spool, MemoryBudget memory) {
         return builder(spool, memory, DECODER_DEFAULTS);
@@ -75,7 +75,10 @@ public final class FormOptions {
         return new Builder(Objects.requireNonNull(spool, "spool"), memory, multipart);
     }
 
-    /** {@return a builder of options without files} A form that does not fit into {@link Builder#maxInMemoryBytes} is rejected. */
+    /**
+     * {@return a builder of options that keep all stored parts in memory and never write temporary files} A form that does not fit into
+     * {@link Builder#maxInMemoryBytes} is rejected.
+     */
     public static Builder inMemory(MemoryBudget memory) {
         return inMemory(memory, DECODER_DEFAULTS);
     }
@@ -135,12 +138,12 @@ public final class FormOptions {
         return minRateGrace;
     }
 
-    /** {@return the pace of a client that has sent nothing yet, or null if there is no minimum rate; for adapters} */
+    /** {@return a new tracker of the rate at which one client sends, or null if there is no minimum rate; for adapters} */
     public @Nullable ClientPace newPace() {
         return minBytesPerSecond == 0 ? null : ClientPace.of(minBytesPerSecond, minRateGrace);
     }
 
-    /** {@return how long a sink may be not ready} */
+    /** {@return how long a form waits for a sink that is not ready} */
     public Duration maxSinkWait() {
         return maxSinkWait;
     }
@@ -181,7 +184,7 @@ public final class FormOptions {
 
     /**
      * A builder of options, including the options of the decoder: {@link MultipartOptions.Builder} documents the setters of the same name.
-     * By default a body has at most 64 MiB and 100 files. Not thread-safe.
+     * Each setter returns this builder. By default a body may have at most 64 MiB and 100 files. Not thread-safe.
      */
     public static final class Builder {
         private final MultipartOptions.Builder multipart;
@@ -209,8 +212,8 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder; a part of up to {@code value} bytes, by default 64 KiB, stays in memory} A larger part moves to a file of
-         * the spool. A value below the default applies to files only, because a form of 100 fields should not create 100 files.
+         * Sets the largest size of a part that stays in memory, in bytes; 64 KiB by default. A larger part moves to a file of the spool. A
+         * value below the default applies to files only, because a form of 100 fields should not create 100 files.
          */
         public Builder spillThreshold(long value) {
             this.spillThreshold = Setting.SPILL_THRESHOLD.check(value);
@@ -218,9 +221,9 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder, with the maximum memory of one form in bytes, by default 1 MiB} In addition to its content, each part
-         * counts with 512 bytes, its header section, and 2 bytes for each character of its name and file name. A part that does not fit
-         * moves to a file. If that is not possible, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413).
+         * Sets the maximum memory of one form in bytes, 1 MiB by default. In addition to its content in memory, each part uses up 512
+         * bytes, the size of its header section, and 2 bytes for each character of its name and file name. A part that does not fit moves
+         * to a file. If that is not possible, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413).
          */
         public Builder maxInMemoryBytes(long value) {
             this.maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.check(value);
@@ -228,23 +231,23 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder, with the maximum number of temporary files of one form, by default 128} A form that needs more is rejected
-         * with {@code TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count.
+         * Sets the maximum number of temporary files of one form, 128 by default. A form that needs more is rejected with {@code
+         * TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count.
          */
         public Builder maxFilesOnDisk(long value) {
             this.maxFilesOnDisk = Setting.MAX_FILES_ON_DISK.check(value);
             return this;
         }
 
-        /** {@return this builder, without a maximum number of temporary files} */
+        /** Removes the maximum number of temporary files. */
         public Builder unlimitedFilesOnDisk() {
             this.maxFilesOnDisk = Long.MAX_VALUE;
             return this;
         }
 
         /**
-         * {@return this builder; up to {@code value} bytes of a rejected body, by default 1 MiB, are still read and discarded} The client
-         * then reads the response, and the connection can be used again.
+         * Sets how many bytes of a rejected body are still read and discarded, 1 MiB by default. This lets the client finish sending and
+         * read the response, and the connection can be reused.
          */
         public Builder maxDrainBytes(long value) {
             this.maxDrainBytes = Setting.MAX_DRAIN_BYTES.check(value);
@@ -252,8 +255,8 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder; the parts of a nested {@code multipart/mixed} body become parts of the form or not, with the name of the
-         * outer part; by default {@link Preset#decodes()}} Only one level is expanded. Old clients send several files of one field in this
+         * Sets whether a nested {@code multipart/mixed} body is expanded: its parts become parts of the form, with the name of the outer
+         * part. The default is {@link Preset#decodes()}. Only one level is expanded. Old clients send several files of one field in this
          * way (RFC 2388 section 4.2, withdrawn by RFC 7578).
          */
         public Builder expandNested(boolean value) {
@@ -262,48 +265,50 @@ public final class FormOptions {
         }
 
         /**
-         * {@return this builder, with the minimum rate of a client in bytes per second, 1 or more, by default 240} Only the time in which
-         * the server waits for the client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked when bytes
-         * arrive; the container's read timeout applies to a client that sends nothing at all.
+         * Sets the minimum rate of a client in bytes per second, 1 or more; 240 by default. Only the time in which the server waits for the
+         * client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked only when bytes arrive. A client that
+         * sends nothing at all then runs into the container's read timeout.
          */
         public Builder minBytesPerSecond(long value) {
             this.minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.check(value);
             return this;
         }
 
-        /** {@return this builder, without a minimum rate} Only the timeouts of the container apply. */
+        /** Removes the minimum rate. Only the timeouts of the container apply. */
         public Builder noMinimumRate() {
             this.minBytesPerSecond = 0;
             return this;
         }
 
-        /** {@return this builder, with the time before the minimum rate applies, by default 5 seconds} Until then a client may send nothing. */
+        /**
+         * Sets the time before the minimum rate applies, 5 seconds by default. During this time a client does not have to send anything.
+         */
         public Builder minRateGrace(Duration value) {
             this.minRateGrace = Setting.MIN_RATE_GRACE.check(value);
             return this;
         }
 
-        /** {@return this builder; a form waits up to {@code value}, by default 1 minute, for a sink that is not ready} Then it fails with {@code SINK_STALLED} (503). */
+        /** Sets how long a form waits for a sink that is not ready, 1 minute by default. Then it fails with {@code SINK_STALLED} (503). */
         public Builder maxSinkWait(Duration value) {
             this.maxSinkWait = Setting.MAX_SINK_WAIT.check(value);
             return this;
         }
 
-        /** {@return this builder, with the callback that chooses the destination of each part; by default {@link PartDecision#store()}} */
+        /** Sets the callback that chooses the destination of each part; by default {@link PartDecision#store()}. */
         public Builder decider(PartDecider value) {
             this.decider = Objects.requireNonNull(value, "decider");
             return this;
         }
 
-        /** {@return this builder, with the callback that chooses whether and when a form may begin; by default immediately} */
+        /** Sets the callback that decides whether and when a form may begin; by default immediately. */
         public Builder admission(FormAdmission value) {
             this.admission = Objects.requireNonNull(value, "admission");
             return this;
         }
 
         /**
-         * {@return this builder, with a progress listener, called at most once per {@code interval}, or after each chunk if that is 0} A
-         * listener usually belongs to one form, not to options that all forms share: see {@link FormOptions#toBuilder()}.
+         * Sets a progress listener that is called at most once per {@code interval}, or after each chunk if the interval is 0. A listener
+         * usually belongs to one form, not to options that all forms share: see {@link FormOptions#toBuilder()}.
          */
         public Builder progress(ProgressListener listener, Duration interval) {
             this.progress = Objects.requireNonNull(listener, "listener");
@@ -314,7 +319,7 @@ public final class FormOptions {
             return this;
         }
 
-        /** {@return this builder, with the callback that receives a summary of each form; by default there is none} */
+        /** Sets the listener for the start, the received bytes and the summary of each form; none by default. */
         public Builder metrics(FormMetrics value) {
             this.metrics = Objects.requireNonNull(value, "metrics");
             return this;
@@ -325,7 +330,7 @@ public final class FormOptions {
             return this;
         }
 
-        /** {@return this builder, with a setting of the form or of the decoder read from text as by {@link MultipartOptions.Builder#set}} */
+        /** Sets a value of the form or of the decoder given as text, like {@link MultipartOptions.Builder#set}. */
         public Builder set(Setting setting, String text) {
             switch (setting) {
                 case SPILL_THRESHOLD -> spillThreshold = (long) setting.parse(text);
@@ -341,151 +346,151 @@ public final class FormOptions {
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#preset}} */
+        /** Like {@link MultipartOptions.Builder#preset}. */
         public Builder preset(Preset value) {
             multipart.preset(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#headerCharset}} */
+        /** Like {@link MultipartOptions.Builder#headerCharset}. */
         public Builder headerCharset(Charset charset) {
             multipart.headerCharset(charset);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#decodePercentEscapes}} */
+        /** Like {@link MultipartOptions.Builder#decodePercentEscapes}. */
         public Builder decodePercentEscapes(boolean decode) {
             multipart.decodePercentEscapes(decode);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#decodeTransferEncodings}} */
+        /** Like {@link MultipartOptions.Builder#decodeTransferEncodings}. */
         public Builder decodeTransferEncodings(boolean decode) {
             multipart.decodeTransferEncodings(decode);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#joinContinuations}} */
+        /** Like {@link MultipartOptions.Builder#joinContinuations}. */
         public Builder joinContinuations(boolean join) {
             multipart.joinContinuations(join);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#decodeEncodedWords}} */
+        /** Like {@link MultipartOptions.Builder#decodeEncodedWords}. */
         public Builder decodeEncodedWords(boolean decode) {
             multipart.decodeEncodedWords(decode);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#preferExtendedFilename}} */
+        /** Like {@link MultipartOptions.Builder#preferExtendedFilename}. */
         public Builder preferExtendedFilename(boolean prefer) {
             multipart.preferExtendedFilename(prefer);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#allocator}} */
+        /** Like {@link MultipartOptions.Builder#allocator}. */
         public Builder allocator(ByteBufAllocator value) {
             multipart.allocator(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxBodyBytes}} */
+        /** Like {@link MultipartOptions.Builder#maxBodyBytes}. */
         public Builder maxBodyBytes(long value) {
             multipart.maxBodyBytes(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedBodyBytes}} */
+        /** Like {@link MultipartOptions.Builder#unlimitedBodyBytes}. */
         public Builder unlimitedBodyBytes() {
             multipart.unlimitedBodyBytes();
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxPartBytes}} */
+        /** Like {@link MultipartOptions.Builder#maxPartBytes}. */
         public Builder maxPartBytes(long value) {
             multipart.maxPartBytes(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedPartBytes}} */
+        /** Like {@link MultipartOptions.Builder#unlimitedPartBytes}. */
         public Builder unlimitedPartBytes() {
             multipart.unlimitedPartBytes();
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxFieldBytes}} */
+        /** Like {@link MultipartOptions.Builder#maxFieldBytes}. */
         public Builder maxFieldBytes(long value) {
             multipart.maxFieldBytes(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedFieldBytes}} */
+        /** Like {@link MultipartOptions.Builder#unlimitedFieldBytes}. */
         public Builder unlimitedFieldBytes() {
             multipart.unlimitedFieldBytes();
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxParts}} */
+        /** Like {@link MultipartOptions.Builder#maxParts}. */
         public Builder maxParts(long value) {
             multipart.maxParts(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedParts}} */
+        /** Like {@link MultipartOptions.Builder#unlimitedParts}. */
         public Builder unlimitedParts() {
             multipart.unlimitedParts();
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxFiles}} */
+        /** Like {@link MultipartOptions.Builder#maxFiles}. */
         public Builder maxFiles(long value) {
             multipart.maxFiles(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedFiles}} */
+        /** Like {@link MultipartOptions.Builder#unlimitedFiles}. */
         public Builder unlimitedFiles() {
             multipart.unlimitedFiles();
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxHeadersPerPart}} */
+        /** Like {@link MultipartOptions.Builder#maxHeadersPerPart}. */
         public Builder maxHeadersPerPart(int value) {
             multipart.maxHeadersPerPart(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxHeaderBytesPerPart}} */
+        /** Like {@link MultipartOptions.Builder#maxHeaderBytesPerPart}. */
         public Builder maxHeaderBytesPerPart(int value) {
             multipart.maxHeaderBytesPerPart(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxHeaderBytes}} */
+        /** Like {@link MultipartOptions.Builder#maxHeaderBytes}. */
         public Builder maxHeaderBytes(long value) {
             multipart.maxHeaderBytes(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#unlimitedHeaderBytes}} */
+        /** Like {@link MultipartOptions.Builder#unlimitedHeaderBytes}. */
         public Builder unlimitedHeaderBytes() {
             multipart.unlimitedHeaderBytes();
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxPreambleBytes}} */
+        /** Like {@link MultipartOptions.Builder#maxPreambleBytes}. */
         public Builder maxPreambleBytes(int value) {
             multipart.maxPreambleBytes(value);
             return this;
         }
 
-        /** {@return this builder, with {@link MultipartOptions.Builder#maxEpilogueBytes}} */
+        /** Like {@link MultipartOptions.Builder#maxEpilogueBytes}. */
         public Builder maxEpilogueBytes(int value) {
             multipart.maxEpilogueBytes(value);
             return this;
         }
 
-        /** {@return the options collected so far} */
+        /** {@return options with the values set so far} */
         public FormOptions build() {
             return new FormOptions(this);
         }

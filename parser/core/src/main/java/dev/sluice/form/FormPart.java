@@ -43,7 +43,7 @@ public final class FormPart {
 
     /** {@return the name of the form field, as sent by the client} */
     public String name() {
-        return Objects.requireNonNull(head.name(), "form-data parts have names");
+        return Objects.requireNonNull(head.name(), "the part has no name, but every part of a form must have one");
     }
 
     /**
@@ -166,7 +166,7 @@ public final class FormPart {
      * memory is still charged to the {@link MemoryBudget}, but no longer to the form. Streams of the part are closed.
      *
      * <p>If several threads call this method, {@link #moveTo} or {@link MultipartForm#close} at the same time, one of
-     * the calls succeeds. The others throw and do not affect the result.
+     * the calls succeeds. The others have no effect, and {@code detach} and {@code moveTo} then throw.
      *
      * @throws MultipartException if the budget is exhausted (503); the part is unchanged
      * @throws IllegalStateException if the part was moved, detached or deleted

@@ -26,9 +26,9 @@ public interface FormSource {
     }
 
     /**
-     * Runs work later, on a thread of this source. Called when a sink is ready again, when the client is too slow, and
-     * to let other forms use the thread. The work must not run within this call, which may come from a thread of the
-     * sink. An exception thrown by this method ends the form.
+     * Runs work later, on a thread of this source. Called when a sink is ready again, when a time limit is exceeded,
+     * and to let other forms use the thread. The work must not run within this call, which may come from a thread of
+     * the sink. An exception thrown by this method ends the form.
      */
     void resume(Runnable work);
 }

@@ -1,5 +1,8 @@
 package dev.sluice.form;
 
+import dev.sluice.MultipartException;
+import dev.sluice.task.IsolatedCall;
+import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -7,28 +10,27 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subscriber to the body of a request, which receives the form. It is a whole adapter for a server that publishes the
+ * A subscriber that receives the form in the body of a request. It is a complete adapter for a server that publishes the
  * body as a {@link Flow.Publisher}, or that calls back for each buffer and can be paused.
  *
- * <p><b>Flow control.</b> One buffer at a time is requested, while the form has {@linkplain FormIntake#demand() demand}.
- * So a slow sink pauses the client.
+ * <p><b>Flow control.</b> One buffer at a time is requested, while the form has {@linkplain FormIntake#demand() demand}. So
+ * a slow sink slows the client down.
  *
  * <p><b>Threads.</b> The methods of {@link Flow.Subscriber} are called one after the other, as usual, on any thread, and
- * never block. {@link Flow.Subscription#request} is called by one thread at a time, on the threads of the server, of the
- * executor and of sinks. If the server accepts requests only on a thread of its own, the subscription must pass them on to
- * that thread. Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()} completes on
- * a thread of the executor or of the server.
+ * never block. The methods of {@link Flow.Subscription} are called by one thread at a time, on the threads of the server,
+ * of the executor and of sinks. If the server accepts requests only on a thread of its own, the subscription must pass them
+ * on to that thread. Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()}
+ * completes on a thread of the executor or of the server. If the executor rejects a task, the form fails with {@link
+ * MultipartException.Reason#UNAVAILABLE}, on the thread that submitted the task.
  *
  * <p><b>Ownership.</b> Buffers are transferred by {@link #onNext}. The completed form belongs to the receiver of {@link
- * #completion()}, who closes it. However the form ends otherwise, everything it held is released before {@link
- * #completion()} fails.
+ * #completion()}, who closes it. If the form fails, everything it held is released before {@link #completion()} fails.
  *
  * <p><b>Rejected forms.</b> Many clients do not read a response before they have sent the body. So the rest of the body
  * of a rejected form is requested and discarded, up to {@link FormOptions#maxDrainBytes()}, before {@link #completion()}
@@ -43,10 +45,16 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     private final FormIntake intake;
     private final CompletableFuture<MultipartForm> completion = new CompletableFuture<>();
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
-    private final AtomicReference<@Nullable Throwable> pendingFailure = new AtomicReference<>();
+    private final SerialTask signalling = new SerialTask(this::signal);
+
+    /** Whether a requested buffer has not arrived yet. */
+    private volatile boolean requested;
 
     /** Whether no more signals are expected. */
     private volatile boolean ended;
+
+    /** The failure of the form, reported once the rest of the body has been discarded. */
+    private volatile @Nullable Throwable failure;
 
     private FormSubscriber(Forms forms, FormOptions options, FormHead head, Executor executor) {
         this.executor = Objects.requireNonNull(executor, "executor");
@@ -59,12 +67,13 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      * {@return a subscriber for the body of one request}
      *
      * @param options {@code forms.options()}, or options derived from them with {@link FormOptions#toBuilder()}
-     * @param executor runs the work of the form, which blocks if its sinks or files do. If nothing blocks, it can be the
-     *     event loop of the server
+     * @param executor the executor on which the form is decoded, stored and passed to sinks. These tasks block if a sink or a file
+     *     operation blocks. If nothing blocks, the executor can be the event loop of the server
      */
     public static FormSubscriber of(Forms forms, FormOptions options, FormHead head, Executor executor) {
         FormSubscriber made = new FormSubscriber(forms, options, head, executor);
         made.intake.completion().whenComplete(made::formEnded);
+        made.completion.whenComplete(made::receiverEnded);
         made.checkPaceLater();
         return made;
     }
@@ -72,12 +81,14 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     /**
      * {@return the form, which belongs to the caller, who closes it}
      *
-     * <p>Fails with a {@link dev.sluice.MultipartException}, with the exception of a sink or of the application, or with
-     * the failure given to {@link #onError}. A form can be completed even after {@link #onError} if its commit had begun. So
-     * the stage that closes the form must not be cancelled.
+     * <p>Fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the failure given to {@link
+     * #onError}. If the commit of a form has begun, the form can complete even after {@link #onError}.
+     *
+     * <p>This is always the same future. If it is cancelled, the form is aborted, or closed if it still completes. Do not cancel a stage
+     * that depends on it: the form would continue, and nothing would close it.
      */
     public CompletionStage<MultipartForm> completion() {
-        return completion.copy(); // some frameworks cancel it
+        return completion;
     }
 
     /** {@return whether the whole body has arrived, so that the connection can carry another request} */
@@ -86,9 +97,9 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     }
 
     /**
-     * Starts to request buffers from a server that calls back. Replaces {@link #onSubscribe}.
+     * Starts to request buffers from a server that calls back for each buffer. Replaces {@link #onSubscribe}.
      *
-     * @param fetch requests that many buffers, as {@link Flow.Subscription#request} does
+     * @param fetch receives the number of buffers to request from the server, like {@link Flow.Subscription#request}
      */
     public void start(LongConsumer fetch) {
         onSubscribe(new Flow.Subscription() {
@@ -114,6 +125,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     /** @param buffer <em>transferred</em> */
     @Override
     public void onNext(ByteBuf buffer) {
+        requested = false;
         intake.offer(buffer);
         proceed();
     }
@@ -122,68 +134,94 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     public void onComplete() {
         ended = true;
         intake.finish();
-        emitFailure();
+        proceed();
     }
 
     /**
-     * Ends the form, unless it has ended: the connection was lost. Unlike the other methods of a subscriber, this may be
-     * called by any thread, repeatedly, and after {@link #onComplete}.
+     * Ends the form because the connection was lost, unless the form has already ended. Unlike the other methods of a
+     * subscriber, this may be called by any thread, repeatedly, and after {@link #onComplete}.
      */
     @Override
-    public void onError(Throwable failure) {
-        Objects.requireNonNull(failure, "failure");
+    public void onError(Throwable reason) {
+        Objects.requireNonNull(reason, "reason");
         ended = true;
+        abort(reason);
+        proceed();
+    }
+
+    private void abort(Throwable reason) {
         try {
-            executor.execute(() -> intake.abort(failure)); // deletes files
-        } catch (RejectedExecutionException e) {
-            intake.abort(failure);
+            executor.execute(() -> intake.abort(reason)); // may delete files, which blocks
+        } catch (RuntimeException | Error e) {
+            intake.abort(reason);
         }
-        emitFailure();
     }
 
-    /** Requests one buffer if there is demand. Called after each buffer, and when there is demand again. */
     private void proceed() {
-        Flow.Subscription given = subscription.get();
-        if (given == null || ended) {
-            return;
-        } else if (intake.demand() > 0) {
-            given.request(1);
-        } else {
-            emitFailure();
+        if (signalling.trigger()) {
+            signalling.run();
         }
     }
 
-    private void formEnded(@Nullable MultipartForm form, @Nullable Throwable failure) {
-        if (form != null) {
-            completion.complete(form);
-            return;
+    /** Requests a buffer if there is demand. Otherwise, if the form has failed, cancels the subscription and reports the failure. */
+    private boolean signal() {
+        Flow.Subscription given = subscription.get();
+        Throwable reason = failure;
+        if (!ended && !completion.isDone() && intake.demand() > 0) {
+            if (given != null && !requested) {
+                requested = true;
+                try {
+                    given.request(1);
+                } catch (RuntimeException | Error e) { // nothing else would end the form
+                    onError(e);
+                }
+            }
+        } else if (reason != null) {
+            if (!ended && given != null) {
+                ended = true;
+                IsolatedCall.run(given::cancel);
+            }
+            completion.completeExceptionally(reason);
         }
-        pendingFailure.set(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
-        if (ended || intake.demand() == 0) {
-            emitFailure();
+        return false;
+    }
+
+    private void formEnded(@Nullable MultipartForm form, @Nullable Throwable thrown) {
+        if (form == null) {
+            failure = thrown instanceof CompletionException e && e.getCause() != null ? e.getCause() : thrown;
+            proceed();
+        } else if (!completion.complete(form)) { // the receiver has cancelled it
+            form.close();
         }
     }
 
-    /** Reports the failure of the form, if it has failed. */
-    private void emitFailure() {
-        Throwable failure = pendingFailure.getAndSet(null);
-        if (failure == null) {
-            return;
+    private void receiverEnded(@Nullable MultipartForm form, @Nullable Throwable thrown) {
+        if (completion.isCancelled()) {
+            abort(Objects.requireNonNull(thrown));
+            proceed();
         }
-        Flow.Subscription given = subscription.get();
-        if (!ended && given != null) {
-            given.cancel();
-        }
-        completion.completeExceptionally(failure);
     }
 
     private void checkPaceLater() {
         if (!completion.isDone()) {
-            CompletableFuture.delayedExecutor(paceNanos, TimeUnit.NANOSECONDS, executor)
+            CompletableFuture.delayedExecutor(paceNanos, TimeUnit.NANOSECONDS, this::executeOrAbort)
                     .execute(() -> {
                         intake.checkPace(System.nanoTime());
                         checkPaceLater();
                     });
+        }
+    }
+
+    /**
+     * Runs a task of the timer. If the executor rejects it, the form is aborted and the task runs on this thread, so that the
+     * time limits also apply while the rest of the body is discarded.
+     */
+    private void executeOrAbort(Runnable check) {
+        try {
+            executor.execute(check);
+        } catch (RuntimeException | Error e) {
+            intake.abort(e);
+            check.run();
         }
     }
 

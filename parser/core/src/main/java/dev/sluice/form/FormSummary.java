@@ -51,8 +51,8 @@ public interface FormSummary {
     MultipartException.@Nullable Reason reason();
 
     /**
-     * {@return the exception that ended the form: a {@link MultipartException} with the part, the field and the offset, or the original
-     * exception of a sink, a disk or the connection; null if the form is complete, or was rejected without an exception}
+     * {@return the exception that ended the form} It is a {@link MultipartException} with the part, the field and the offset, or the
+     * original exception of a sink, a disk or the connection. It is null if the form is complete, or was rejected without an exception.
      */
     @Nullable
     Throwable failure();
@@ -73,16 +73,16 @@ public interface FormSummary {
     /** {@return the number of complete parts that were stored in a file of the spool} */
     int spilledParts();
 
-    /** {@return the total size of these parts, in bytes} */
+    /** {@return the total size of the parts that were stored in files of the spool, in bytes} */
     long spilledBytes();
 
-    /** {@return the largest number of bytes charged to the limit of the form at the same time} */
+    /** {@return the largest number of bytes that were charged to {@link FormOptions#maxInMemoryBytes()} at the same time} */
     long peakMemoryBytes();
 
-    /** {@return the number of deviations that were accepted and reported} */
+    /** {@return the number of deviations from the standards that were accepted and reported} */
     long deviations();
 
-    /** {@return the first 100 of these deviations} */
+    /** {@return the first 100 deviations that were accepted and reported} */
     List<ReportedDeviation> reported();
 
     /** {@return the time from the start of the form, before the first byte, to its end, in nanoseconds} */

@@ -80,13 +80,15 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form. Blocks while {@code in} blocks, and while a sink is not ready.
+     * Reads a whole form. Blocks while {@code in} blocks, and while a sink is not ready. If the body is rejected, up to {@link
+     * FormOptions#maxDrainBytes()} more bytes of it are read and discarded, because many clients read the response only after
+     * they have sent the body. Nothing is discarded if the declared length shows that more would remain.
      *
-     * @param in the body. It is read to its end, or until it is rejected, and not closed
+     * @param in the body. It is read to its end, or as far as described above, and not closed
      * @param contentType the {@code Content-Type} of the request; null is rejected with 415
      * @return the form, which the caller closes
      * @throws MultipartException if the body is malformed or exceeds a limit, or the server has no room for it
-     * @throws IOException if the stream, a sink or the disk fails; the original exception. After any exception, nothing of the
+     * @throws IOException the original exception, if the stream, a sink or the disk fails. After any exception, nothing of the
      *     form remains in memory, in files or in sinks
      */
     public MultipartForm read(InputStream in, @Nullable String contentType) throws IOException {
@@ -94,14 +96,15 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form like {@link #read(InputStream, String)}. A body that is too long is rejected before any of it is read.
+     * Reads a whole form like {@link #read(InputStream, String)}. If the declared length exceeds the limit, the form is
+     * rejected before its body is decoded.
      *
      * @param contentLength the {@code Content-Length} of the request, in bytes; negative if it is unknown. It does not limit
      *     what is read from {@code in}
      */
     public MultipartForm read(InputStream in, @Nullable String contentType, long contentLength) throws IOException {
         BlockingSource source = new BlockingSource(new FormHead(contentType, contentLength, false));
-        return source.read(receive(source, options), in, false);
+        return source.read(receive(source, options), in);
     }
 
     /**
@@ -113,19 +116,18 @@ public final class Forms implements Closeable {
             throws IOException {
         FormOptions changed = change.apply(options.toBuilder()).build();
         BlockingSource source = new BlockingSource(FormHead.of(contentType));
-        return source.read(receive(source, changed), in, false);
+        return source.read(receive(source, changed), in);
     }
 
     /**
-     * Reads a whole form like {@link #read(InputStream, String)}, with all headers of its request. A body that is too long is
-     * rejected before any of it is read. Up to {@link FormOptions#maxDrainBytes()} bytes of a rejected body are read and
-     * discarded, so that the client can read the response.
+     * Reads a whole form like {@link #read(InputStream, String)}, with all headers of its request that describe the body, and
+     * with the given options. If the declared length exceeds the limit, the form is rejected before its body is decoded.
      *
      * @param changed {@link #options()}, or options derived from them with {@link FormOptions#toBuilder()}
      */
     public MultipartForm read(InputStream in, FormHead head, FormOptions changed) throws IOException {
         BlockingSource source = new BlockingSource(head);
-        return source.read(receive(source, changed), in, true);
+        return source.read(receive(source, changed), in);
     }
 
     /**
@@ -145,7 +147,8 @@ public final class Forms implements Closeable {
      *
      * @param options the options of the form
      * @param head the head of the request
-     * @param failure the rejection, or null if the adapter or the application rejected the form for another reason
+     * @param failure the exception that rejected the form, or null if the adapter or the application rejected it
+     *     without one; the outcome is then {@code REFUSED}
      */
     public static void reportRejected(FormOptions options, FormHead head, @Nullable MultipartException failure) {
         FormReporter.reportRejected(options.context().metrics(), head, failure);
@@ -193,14 +196,10 @@ public final class Forms implements Closeable {
             tasks.add(work);
         }
 
-        /**
-         * {@return the form}
-         *
-         * @param discards whether to read and discard the rest of a rejected body while there is demand for it
-         */
-        MultipartForm read(FormIntake intake, InputStream in, boolean discards) throws IOException {
+        /** {@return the form} The intake demands the bytes of a rejected body that are to be discarded, too. */
+        MultipartForm read(FormIntake intake, InputStream in) throws IOException {
             try {
-                while ((discards || !intake.isOver()) && awaitDemand(intake) && intake.read(in, true) >= 0) {}
+                while (awaitDemand(intake) && intake.read(in, true) >= 0) {}
                 while (!intake.completion.isDone()) {
                     await(intake);
                 }
@@ -231,7 +230,9 @@ public final class Forms implements Closeable {
             }
         }
 
-        /** {@return the form} A commit that an abort has found under way is waited for, even if this thread is interrupted. */
+        /**
+         * {@return the form} If an abort finds a commit in progress, this method waits for the commit, even if this thread is interrupted.
+         */
         private MultipartForm result(FormIntake intake) throws IOException {
             boolean interrupted = false;
             while (!intake.completion.isDone()) {

@@ -8,24 +8,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit for the memory that all uploads of a process hold together. Create one per process and share it. Thread-safe,
- * without locks.
+ * A limit for the memory that all uploads of a process hold together. Create one per process and share it. Thread-safe, without locks.
  *
- * <p><b>Reservations.</b> Memory is reserved before it is allocated, and a reservation that would exceed the capacity
- * fails. Each request has an {@link Account}. It is closed when the request ends, which releases everything that is
- * still reserved.
+ * <p><b>Reservations.</b> Memory is reserved before it is allocated, and a reservation that would exceed the capacity fails. Each request
+ * has an {@link Account}. It is closed when the request ends, which releases everything that is still reserved.
  *
- * <p><b>Charges.</b> The budget is charged for the buffers of parts in memory; for each part, 512 bytes, its header
- * section, and 2 bytes for each character of its name and file name; for the header section that is being read; for the
- * chunk that is being decoded; and for what waits in a {@link PartPipe}. Chunks that wait to be decoded are not charged, but an adapter can charge them to an
- * account. If the waiting chunks of all forms take more than 1 MiB and more than an eighth of the capacity, a form
- * requests no more bytes before its own chunks are decoded.
+ * <p><b>Charges.</b> A form charges the buffers of its parts in memory, the chunk that is being decoded, and the maximum size of one header
+ * section. Each of its parts adds 512 bytes, the size of its header section, and 2 bytes for each character of its name and file name. A
+ * {@link PartPipe} charges the bytes that wait for its consumer. Chunks that wait to be decoded are not charged, but an adapter can charge
+ * them to an account. If the waiting chunks of all forms take more than 1 MiB and more than an eighth of the capacity, a form requests no
+ * more bytes until its own chunks are decoded.
  *
- * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock
- * them out. Only an account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.
+ * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock them out. Only an
+ * account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.
  *
- * <p><b>Reuse.</b> Up to 1 MiB of released segments is kept for later parts and not charged, because reused memory is
- * likely in the cache of the processor.
+ * <p><b>Reuse.</b> Up to 1 MiB of released segments is kept for later parts, because reused memory is likely in the cache of the processor.
+ * It is not charged.
  */
 public final class MemoryBudget {
     private static final long SMALL_REQUEST = 64 << 10;
@@ -53,7 +51,7 @@ public final class MemoryBudget {
     /**
      * {@return a budget that keeps a quarter of its capacity for requests of up to 64 KiB}
      *
-     * @param capacity in bytes, 0 or more
+     * @param capacity the size of the budget in bytes, 0 or more
      */
     public static MemoryBudget of(long capacity) {
         return new MemoryBudget(Setting.MEMORY_BUDGET_BYTES.check(capacity), capacity / 4, SMALL_REQUEST);
@@ -62,7 +60,7 @@ public final class MemoryBudget {
     /**
      * {@return a budget}
      *
-     * @param capacity in bytes, 0 or more
+     * @param capacity the size of the budget in bytes, 0 or more
      * @param keptForSmall the part of the capacity that only small requests may use, in bytes, at most {@code capacity}
      * @param smallRequestBytes the number of bytes that a small request holds at most, 0 or more
      */
@@ -71,7 +69,8 @@ public final class MemoryBudget {
     }
 
     /**
-     * {@return a budget of a size given as text, as for {@link Setting#MEMORY_BUDGET_BYTES}, or of a quarter of the heap if it is null}
+     * {@return a budget whose size is given as text, in the syntax of {@link Setting#MEMORY_BUDGET_BYTES}; a quarter of the heap if
+     * the text is null}
      *
      * @throws IllegalArgumentException if the text is malformed
      */
@@ -96,7 +95,7 @@ public final class MemoryBudget {
         return capacity;
     }
 
-    /** {@return the number of bytes up to which a request may use the share for small requests} */
+    /** {@return the number of bytes that a small request holds at most} */
     public long smallRequestBytes() {
         return smallRequestBytes;
     }
@@ -135,7 +134,7 @@ public final class MemoryBudget {
     /**
      * {@return whether {@code bytes} are currently available, without the share for small requests}
      *
-     * @param bytes 0 or more
+     * @param bytes the number of bytes, 0 or more
      */
     public boolean hasRoom(long bytes) {
         return bytes <= room();
@@ -160,8 +159,8 @@ public final class MemoryBudget {
         /**
          * Reserves {@code bytes} more, if they are available.
          *
-         * @param bytes 0 or more
-         * @return whether they were available
+         * @param bytes the number of bytes, 0 or more
+         * @return whether the bytes were available
          * @throws IllegalStateException after {@link #close()}
          */
         public boolean tryReserve(long bytes) {
@@ -185,8 +184,8 @@ public final class MemoryBudget {
         /**
          * Reserves {@code bytes} more.
          *
-         * @param bytes 0 or more
-         * @throws MultipartException if they are not available
+         * @param bytes the number of bytes, 0 or more
+         * @throws MultipartException if the bytes are not available
          * @throws IllegalStateException after {@link #close()}
          */
         public void reserve(long bytes) throws MultipartException {
@@ -200,7 +199,7 @@ public final class MemoryBudget {
         /**
          * Releases some of the reserved bytes. Has no effect after {@link #close()}.
          *
-         * @param bytes 0 or more, at most {@link #held()}
+         * @param bytes the number of bytes, 0 or more, at most {@link #held()}
          */
         public void release(long bytes) {
             requirePositive(bytes);

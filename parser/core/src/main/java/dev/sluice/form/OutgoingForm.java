@@ -2,9 +2,9 @@ package dev.sluice.form;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartEncoder;
-import dev.sluice.MultipartException.Reason;
 import dev.sluice.NameEscaping;
 import dev.sluice.PartHead;
+import dev.sluice.encode.RelayedHead;
 import dev.sluice.task.IsolatedCall;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
@@ -23,22 +23,25 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A form that is sent to another server while it arrives. It publishes the body of the outgoing request, with a new boundary, and the
- * sinks of the parts that the decider of the incoming form sends. Create one per form, and close it when the form has ended.
+ * A form that is sent to another server while it arrives. It publishes the body of the outgoing request, with a new boundary, and has a
+ * sink for each part that the decider of the incoming form sends. Create one per form, and close it when the form has ended.
+ *
+ * {@snippet file="ForwardServlet.java" region="forward"}
  *
  * <p><b>Completeness.</b> The body is completed when the whole form was accepted. If the form is rejected, aborted or incomplete, the
- * subscriber gets {@code onError}. An HTTP client then resets the request, and the other server never receives the end of the body. If
- * the subscriber cancels, or {@link #abort} is called, because the other server has answered early or the connection is lost, the
- * incoming form fails.
+ * subscriber gets {@code onError}. An HTTP client then resets the request, and the other server never receives the end of the body. The
+ * subscriber cancels, or the application calls {@link #abort}, if the other server answers early or the connection is lost. The incoming
+ * form then fails: immediately if it waits for the subscriber, otherwise when the next bytes of the client arrive.
  *
- * <p><b>Flow.</b> The incoming form waits until the subscriber requests more, at most {@link FormOptions#maxSinkWait()}. The client gets
- * no {@code 100 Continue} before the subscriber's first request, and does not send a body in vain if the other server is down. Content
- * is passed through as retained slices.
+ * <p><b>Flow.</b> The incoming form waits until the subscriber requests more, at most {@link FormOptions#maxSinkWait()}. The client gets no
+ * {@code 100 Continue} before the subscriber's first request, so it does not send the body if the other server is down. Content is passed
+ * through as retained slices.
  *
  * <p>Thread-safe.
  */
 public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf>, AutoCloseable {
     private final MultipartEncoder encoder;
+    private final NameEscaping escaping;
 
     private final SerialTask delivering = new SerialTask(this::deliver);
     private final AtomicBoolean hasSubscriber = new AtomicBoolean();
@@ -47,26 +50,28 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     private volatile Flow.@Nullable Subscriber<? super ByteBuf> subscriber;
     private volatile boolean cancelled;
 
-    // Written by the form in this order: buffers, whether they are the last ones, and the readiness that it waits for.
+    // Written by the form, in this order: buffers, whether they are the last ones, and the readiness it waits for.
     private final Queue<ByteBuf> waiting = new ConcurrentLinkedQueue<>();
     private volatile boolean committing;
     private volatile @Nullable Readiness blocked;
 
-    /** Whether the subscriber has everything. Used by {@link #deliver} alone. */
+    /** Whether the subscriber has received everything. Used only by {@link #deliver}. */
     private boolean complete;
 
-    private OutgoingForm(MultipartEncoder encoder) {
-        this.encoder = encoder;
+    private OutgoingForm(NameEscaping escaping, ByteBufAllocator allocator) {
+        this.encoder = MultipartEncoder.create(Boundary.random("multipart/form-data"), escaping, allocator);
+        this.escaping = escaping;
     }
 
     /**
      * {@return a form without parts}
      *
-     * @param escaping the treatment of names that could be misread
-     * @param allocator for header sections and delimiters
+     * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type that could be
+     *     misread: by {@code application/octet-stream} for a file, by none for a field
+     * @param allocator the allocator of buffers for header sections and delimiters
      */
     public static OutgoingForm create(NameEscaping escaping, ByteBufAllocator allocator) {
-        return new OutgoingForm(MultipartEncoder.create(Boundary.random("multipart/form-data"), escaping, allocator));
+        return new OutgoingForm(escaping, allocator);
     }
 
     /** {@return the value for the {@code Content-Type} header field of the outgoing request} */
@@ -88,68 +93,49 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     }
 
     /**
-     * {@return a sink that sends the part with the names and the type of the client} If these could be misread, the form is rejected. Skip
-     * parts with an empty file name, which a browser sends for a file input that was left empty: such a name is rejected.
+     * {@return a sink that sends the part with the names and the type of the client} If these could be misread, the form is rejected.
      */
     public PartSink part(PartHead head) {
-        return new Part(Objects.requireNonNull(head.name(), "name"), head.filename(), head.contentType(), head);
+        return new Part(RelayedHead.of(head));
     }
 
     /**
      * {@return a sink that sends a part with these names and this type} If these could be misread, the form fails with an {@link
      * IllegalArgumentException}.
      *
-     * @param filename null for a field
+     * @param filename null for a field; empty for a file input that was left empty, which has no content
      * @param contentType null to send none
      */
     public PartSink part(String name, @Nullable String filename, @Nullable String contentType) {
-        return new Part(name, filename, contentType, null);
+        return new Part(new RelayedHead(name, filename, contentType, null));
     }
 
     /** The sink of one part. It begins the part with the first content, so that a sink that is not used leaves nothing. */
     private final class Part implements PartSink {
-        private final String name;
-        private final @Nullable String filename;
-        private final @Nullable String contentType;
-        private final @Nullable PartHead unchanged;
+        private final RelayedHead head;
         private boolean begun;
 
-        Part(String name, @Nullable String filename, @Nullable String contentType, @Nullable PartHead unchanged) {
-            this.name = name;
-            this.filename = filename;
-            this.contentType = contentType;
-            this.unchanged = unchanged;
+        Part(RelayedHead head) {
+            this.head = head;
         }
 
         @Override
         public Readiness write(ByteBuf data) throws IOException {
-            begin();
+            begin(true);
             waiting.add(encoder.write(data.retainedSlice()));
             return send();
         }
 
         @Override
         public Readiness complete() throws IOException {
-            begin();
+            begin(false);
             return send();
         }
 
-        private void begin() throws IOException {
-            if (begun) {
-                return;
-            }
-            begun = true;
-            try {
-                waiting.add(encoder.beginPart(name, filename, contentType));
-            } catch (IllegalArgumentException e) {
-                if (unchanged == null) {
-                    throw e;
-                }
-                throw unchanged
-                        .because(Reason.MALFORMED_HEADER)
-                        .saying(String.valueOf(e.getMessage()))
-                        .cause(e)
-                        .build();
+        private void begin(boolean hasContent) throws IOException {
+            if (!begun) {
+                begun = true;
+                waiting.add(head.begin(encoder, escaping, hasContent));
             }
         }
 
@@ -183,7 +169,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         close();
     }
 
-    /** {@return a readiness until the subscriber has taken all buffers and requests more, or has the last one} */
+    /** {@return a readiness that waits until the subscriber has all buffers and requests more, or has the last one} */
     private Readiness send() throws IOException {
         Readiness sent = Readiness.pending();
         blocked = sent;
@@ -200,7 +186,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     /**
      * Fails the incoming form and the outgoing request. Has no effect after the first call or when the request is complete.
      *
-     * @param reason the exception of the incoming form, for example that the other server has answered before it had the whole form
+     * @param reason the exception with which the incoming form fails, for example because the other server has answered early
      */
     public void abort(Throwable reason) {
         failure.compareAndSet(null, Objects.requireNonNull(reason, "reason"));

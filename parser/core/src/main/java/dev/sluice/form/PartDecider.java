@@ -6,7 +6,7 @@ import java.io.IOException;
 /**
  * A callback that chooses the destination of each part before its content arrives.
  *
- * <p>It is called once per part, after the headers, on the thread that drives the form. It must be thread-safe if
+ * <p>It is called once per part, after the headers, on the thread that decodes the form. It must be thread-safe if
  * several forms share the options.
  */
 @FunctionalInterface

@@ -33,9 +33,8 @@ public final class PartDecision {
         /**
          * {@return the decision for the whole part, including the bytes in {@code first}; not another peek}
          *
-         * @param first the first bytes of the part, after transfer decoding if the form decodes transfer encodings: as
-         *     many bytes as requested, or the whole content if it is shorter. A copy, <em>transferred</em> to the
-         *     callback
+         * @param first the first bytes of the part: as many as requested, or the whole content if it is shorter.
+         *     Transfer encodings are decoded if the form decodes them. A copy, <em>transferred</em> to the callback
          * @throws IOException to fail the form with this exception
          */
         PartDecision decide(byte[] first) throws IOException;
@@ -111,7 +110,7 @@ public final class PartDecision {
      *
      * @param bytes the number of bytes to wait for, 1 to 8192. They are held in memory until the decision, and charged
      *     to the form
-     * @param peek called once, with fewer bytes if the content is shorter
+     * @param peek the callback that decides; called once, with fewer bytes if the content is shorter
      */
     public static PartDecision peek(int bytes, Peek peek) {
         if (bytes < 1 || bytes > MAX_PEEK_BYTES) {

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * mistake half an upload for a whole one. If the consumer closes its stream early, the form fails.
  *
  * <p><b>Memory.</b> Bytes that wait for the consumer are charged to a {@link MemoryBudget} until they are read or discarded. A
- * retained slice keeps its whole chunk, so the chunk is charged, and a slice of at most half of its chunk is copied instead. The
- * charge is therefore less than twice the bytes that wait. If the budget has no room, the form is rejected with {@code
- * MEMORY_FULL} (503), because the bytes have already arrived and cannot be written to disk.
+ * retained slice keeps its whole chunk in memory, so the whole chunk is charged until the slice is read. A slice of at most half
+ * of its chunk is copied instead, so the charge is less than twice the size of the slices. If the budget has no room, the form
+ * is rejected with {@code MEMORY_FULL} (503), because the bytes have already arrived and cannot be written to disk.
  */
 public final class PartPipe implements PartSink {
     private enum End {
@@ -36,7 +36,7 @@ public final class PartPipe implements PartSink {
         ABANDONED
     }
 
-    /** Bytes for the consumer, and the memory that they keep. */
+    /** Bytes for the consumer, and the number of bytes charged for them. */
     private record Waiting(ByteBuf data, int charge) {}
 
     private final int capacity;
@@ -60,7 +60,7 @@ public final class PartPipe implements PartSink {
         this.memory = memory.open();
     }
 
-    /** {@return a pipe as by {@link #create(int, Duration, MemoryBudget)}, whose consumer waits at most one minute} */
+    /** {@return a pipe like {@link #create(int, Duration, MemoryBudget)}, whose consumer waits at most one minute} */
     public static PartPipe create(int capacity, MemoryBudget memory) {
         return create(capacity, Duration.ofMinutes(1), memory);
     }
@@ -77,7 +77,7 @@ public final class PartPipe implements PartSink {
         return new PartPipe(capacity, maxWait, memory);
     }
 
-    /** {@return the stream for the consumer, always the same, which the consumer must close} */
+    /** {@return the stream for the consumer, who must close it; each call returns the same stream} */
     public InputStream inputStream() {
         return stream;
     }
@@ -111,7 +111,10 @@ public final class PartPipe implements PartSink {
         }
     }
 
-    /** {@return the size of the memory that a slice of {@code data} keeps; unlimited if it may be in several chunks} */
+    /**
+     * {@return the size of the memory that a retained slice of {@code data} keeps; {@link Integer#MAX_VALUE} for a composite
+     * buffer, so that {@link #write} copies it}
+     */
     private static int chunkSize(ByteBuf data) {
         ByteBuf chunk = data;
         for (ByteBuf outer; (outer = chunk.unwrap()) != null; ) {
@@ -152,10 +155,10 @@ public final class PartPipe implements PartSink {
 
     @Override
     public void retract() throws IOException {
-        throw new IOException("the consumer of the part has already read its end");
+        throw new IOException("the part cannot be retracted: its consumer may have read it");
     }
 
-    /** Fails the part for the consumer, unless it was published. */
+    /** Makes the stream of the consumer fail, unless the part was published. */
     @Override
     public void close() {
         lock.lock();
@@ -177,7 +180,7 @@ public final class PartPipe implements PartSink {
         memory.close();
     }
 
-    /** The side of the consumer. */
+    /** The stream for the consumer. */
     private final class Stream extends InputStream {
         @Override
         public int read() throws IOException {

@@ -36,7 +36,7 @@ public interface PartSink extends AutoCloseable {
     /**
      * Writes bytes of the part, at least one.
      *
-     * @param data <em>borrowed</em>: retain it to use it after this call. Its indices may be moved
+     * @param data <em>borrowed</em>: retain it to use it after this call. The sink may move its indices
      * @throws IOException to fail the form with this exception
      */
     Readiness write(ByteBuf data) throws IOException;
@@ -58,7 +58,8 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * Deletes the published part, because a later part could not be published. Called in reverse order.
+     * Deletes the published part, because a later part could not be published or the form could not be committed.
+     * Called in reverse order.
      *
      * @throws IOException if the part cannot be deleted. The exception of the form then includes this one
      */
@@ -68,8 +69,8 @@ public interface PartSink extends AutoCloseable {
      * Releases all resources, and deletes the part unless it was published. Idempotent, and called however the form
      * ends.
      *
-     * <p>If {@link #publish} is still pending, the part is deleted and the readiness never becomes ready. If it became
-     * ready before the form noticed, {@link #retract} follows.
+     * <p>If {@link #publish} is still pending, the part is deleted and the readiness never becomes ready. If {@code
+     * publish} succeeded before the form noticed, {@link #retract} follows.
      */
     @Override
     void close();
@@ -82,7 +83,7 @@ public interface PartSink extends AutoCloseable {
     /**
      * {@return a sink that writes to {@code channel} as the bytes arrive} A channel that accepts no bytes fails the form.
      *
-     * @param channel in blocking mode. It is never closed, because closing might commit the written data
+     * @param channel the channel, in blocking mode. It is never closed, because closing might commit the written data
      * @throws IllegalBlockingModeException if the channel is not in blocking mode
      */
     static PartSink to(WritableByteChannel channel) {
@@ -92,7 +93,7 @@ public interface PartSink extends AutoCloseable {
     /**
      * {@return a sink that writes to {@code out} as the bytes arrive, and flushes it when the part is complete}
      *
-     * @param out never closed, because closing might commit the written data
+     * @param out the stream; never closed, because closing might commit the written data
      */
     static PartSink to(OutputStream out) {
         return OutputSink.to(out);
@@ -117,22 +118,22 @@ public interface PartSink extends AutoCloseable {
      * not exist} It never replaces a file. If all targets exist, the form fails.
      *
      * @param spool the directory in which the file is written, preferably on the file system of the targets
-     * @param targets at least one path chosen by the application; iterated after the form has succeeded, up to the
-     *     first that does not exist
+     * @param targets the candidates: at least one path, chosen by the application; iterated after the form has succeeded, up to the first
+     *     that does not exist
      */
     static PartSink toFile(SpoolDirectory spool, Iterator<Path> targets) {
         return new FileSink(spool.spool, targets, false);
     }
 
-    /** {@return a sink that writes to both sinks, first to {@code first}; it is ready when both are} */
+    /** {@return a sink that writes each buffer to {@code first} and to {@code second}, and is ready when both are} */
     static PartSink tee(PartSink first, PartSink second) {
         return new TeeSink(first, second);
     }
 
     /**
-     * {@return a sink that updates {@code digest} with all bytes and writes them to {@code sink}}
+     * {@return a sink that updates {@code digest} with all bytes of the part and writes them to {@code sink}}
      *
-     * @param digest the caller calls {@link MessageDigest#digest()} after the part is complete
+     * @param digest the digest to update; the caller calls {@link MessageDigest#digest()} after the part is complete
      */
     static PartSink digest(MessageDigest digest, PartSink sink) {
         Objects.requireNonNull(digest, "digest");
@@ -143,7 +144,7 @@ public interface PartSink extends AutoCloseable {
      * {@return a sink that writes at most {@code maxBytes} bytes to {@code sink}} A larger part fails the form with a {@link
      * dev.sluice.MultipartException} whose reason is {@code PART_TOO_LARGE} (413).
      *
-     * @param maxBytes 0 or more
+     * @param maxBytes the maximum number of bytes, 0 or more
      * @throws IllegalArgumentException if {@code maxBytes} is negative
      */
     static PartSink limited(PartSink sink, long maxBytes) {

@@ -1,7 +1,7 @@
 package dev.sluice.form;
 
 /**
- * A listener for the progress of one upload. It is called on the thread that drives the form and must return quickly.
+ * A listener for the progress of one upload. It is called on the thread that decodes the form and must return quickly.
  * An exception fails the form.
  */
 @FunctionalInterface
@@ -9,8 +9,8 @@ public interface ProgressListener {
     /**
      * Called when bytes have arrived, or when a part or the form is complete.
      *
-     * <p>The end of each part and of the form is always reported. Other calls follow the previous call, whatever its
-     * cause, after at least the interval of {@link FormOptions.Builder#progress}.
+     * <p>The end of each part and of the form is always reported. Other calls are skipped until the interval of {@link
+     * FormOptions.Builder#progress} has passed since the last call.
      */
     void progressed(Progress progress);
 }

@@ -91,9 +91,8 @@ public final class Readiness {
     }
 
     /**
-     * Calls {@code listener} once when the sink is ready or has failed: on the thread that calls {@link #ready()} or
-     * {@link #fail}, or on the current thread if that has happened already. The listener must return quickly and must
-     * not call the sink.
+     * Calls {@code listener} once: on the thread that calls {@link #ready()} or {@link #fail}, or on the current thread
+     * if the sink is already ready or has failed. The listener must return quickly and must not call the sink.
      *
      * @throws IllegalStateException if a listener is already registered
      */
@@ -114,8 +113,8 @@ public final class Readiness {
     /**
      * {@return whether the sink is ready}
      *
-     * @throws IOException if the sink has failed: its failure, or an exception with a checked failure of another type
-     *     as its cause. An unchecked failure is thrown unchanged
+     * @throws IOException if the sink has failed. An {@code IOException} or unchecked failure is thrown unchanged, and
+     *     any other failure is the cause of a new exception
      */
     public boolean checkReady() throws IOException {
         if (!isReady()) {

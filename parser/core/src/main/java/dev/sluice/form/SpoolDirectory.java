@@ -14,19 +14,20 @@ import java.util.function.Supplier;
  * it, and close it at shutdown. Thread-safe.
  *
  * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates its own directory ({@code rwx------}),
- * with a lock file next to it. Only this class creates files there ({@code rw-------}). It never opens an existing file
- * and follows no links. File names are 128 random bits: client input never becomes part of a path. On file systems
+ * with a lock file next to it. Only this class creates files there ({@code rw-------}). It never writes to an existing
+ * file and follows no links. File names are 128 random bits: client input never becomes part of a path. On file systems
  * without POSIX attributes, the permissions are inherited from the parent directory. If the directory is deleted, the
  * next file creates it again.
  *
  * <p><b>Clean-up.</b> The owner of a file deletes it, however the form ends. {@link #close()} deletes all files that
- * are left. If the process was killed, the next spool that opens in the same directory sweeps its files. The sweep
- * relies on the lock files ({@code sluice-*.lock}) and leaves a directory without one alone, because its process may be
- * alive. If a cleaner of temporary files deletes the lock file of a spool, and the process is killed later, the files
- * of that spool are never deleted. Therefore choose a directory that is not cleaned, or exclude {@code sluice-*}.
+ * are left. If the process was killed, the next spool that opens in the same directory deletes its files. This sweep
+ * relies on the lock files ({@code sluice-*.lock}). It does not touch a directory that has no lock file, because the
+ * process of that directory may be alive. If a cleaner of temporary files deletes the lock file of a spool, and the
+ * process is killed later, the files of that spool are never deleted. Therefore choose a directory that is not cleaned,
+ * or exclude {@code sluice-*}.
  *
- * <p><b>Limits.</b> The spool limits the total size of its files (in blocks of 4 KiB, at least one per file) and their
- * number, and keeps some space of the file system free. A form that would exceed one of these limits fails with a
+ * <p><b>Limits.</b> The spool limits the number of its files and their total size, in blocks of 4 KiB with at least one
+ * per file. It also keeps some space of the file system free. A form that would exceed one of these limits fails with a
  * {@link MultipartException} (507) before the bytes are written.
  */
 public final class SpoolDirectory implements Closeable {
@@ -42,9 +43,9 @@ public final class SpoolDirectory implements Closeable {
      * Opens a spool that holds at most 10,000 files and keeps 256 MiB of the disk free, and deletes the files of killed
      * processes. Its quota depends on the limits of the forms: see {@link Builder#maxSpoolBytes}.
      *
-     * @param directory the parent directory, created if it does not exist; preferably on the file system to which the
-     *     application moves the files, so that they are renamed and not copied
-     * @throws IOException if it cannot be created, locked or listed
+     * @param directory the parent directory, created if it does not exist. If it is on the file system to which the
+     *     application moves the files, they are renamed and not copied
+     * @throws IOException if the spool cannot be created or locked, or its parent directory cannot be listed
      */
     public static SpoolDirectory open(Path directory) throws IOException {
         return builder(directory).open();
@@ -80,7 +81,7 @@ public final class SpoolDirectory implements Closeable {
         return spool.maxBytes();
     }
 
-    /** {@return the largest number of files at the same time} */
+    /** {@return the maximum number of files at the same time} */
     public long maxSpoolFiles() {
         return spool.maxFiles();
     }
@@ -115,7 +116,7 @@ public final class SpoolDirectory implements Closeable {
         return "SpoolDirectory[" + path() + "]";
     }
 
-    /** A builder of a spool. Not thread-safe. */
+    /** A builder of a spool. Each setter returns this builder. Not thread-safe. */
     public static final class Builder {
         private Path root;
         private long maxSpoolBytes = NOT_SET;
@@ -129,29 +130,27 @@ public final class SpoolDirectory implements Closeable {
 
         /**
          * Limits the total size of all files to {@code value} bytes, 0 or more. Each file counts as whole blocks of 4
-         * KiB, at least one. By default the quota is 16 times {@code maxBodyBytes}, but at least 1 GiB: building {@link
-         * FormOptions} with this spool and a larger limit raises it.
-         *
-         * @return this builder
+         * KiB, at least one. By default the quota is 16 times {@code maxBodyBytes}, but at least 1 GiB: {@link
+         * FormOptions} with this spool and a larger {@code maxBodyBytes} raise it when they are built.
          */
         public Builder maxSpoolBytes(long value) {
             this.maxSpoolBytes = Setting.MAX_SPOOL_BYTES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxSpoolBytes} switched off} */
+        /** Turns {@link #maxSpoolBytes} off. */
         public Builder unlimitedSpoolBytes() {
             this.maxSpoolBytes = Long.MAX_VALUE;
             return this;
         }
 
-        /** {@return this builder, with a maximum number of files at the same time, 0 or more; 10,000 by default} */
+        /** Limits the number of files at the same time, 0 or more; 10,000 by default. */
         public Builder maxSpoolFiles(long value) {
             this.maxSpoolFiles = Setting.MAX_SPOOL_FILES.check(value);
             return this;
         }
 
-        /** {@return this builder, with {@link #maxSpoolFiles} switched off} */
+        /** Turns {@link #maxSpoolFiles} off. */
         public Builder unlimitedSpoolFiles() {
             this.maxSpoolFiles = Long.MAX_VALUE;
             return this;
@@ -160,8 +159,6 @@ public final class SpoolDirectory implements Closeable {
         /**
          * Keeps {@code value} bytes of the file system free, 256 MiB by default. The free space is checked once per MiB
          * written, or per 256 small files, so slightly less may remain free.
-         *
-         * @return this builder
          */
         public Builder keepFreeBytes(long value) {
             this.keepFreeBytes = Setting.KEEP_FREE_BYTES.check(value);
@@ -173,7 +170,7 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** {@return this builder, with a setting of {@link Setting.Scope#SPOOL} read from text as by {@link dev.sluice.MultipartOptions.Builder#set}} */
+        /** Sets a value of {@link Setting.Scope#SPOOL} given as text, like {@link dev.sluice.MultipartOptions.Builder#set}. */
         public Builder set(Setting setting, String text) {
             switch (setting) {
                 case DIRECTORY -> root = Path.of((String) setting.parse(text));

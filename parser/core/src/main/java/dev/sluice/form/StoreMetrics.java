@@ -2,11 +2,11 @@ package dev.sluice.form;
 
 /**
  * A listener for the requests and uploads of sinks that write to a network store; {@link FormMetrics} is the
- * counterpart for forms. The threads of the forms and of the store's client call it, several at the same time.
+ * counterpart for forms. It is called concurrently, by the threads of the forms and of the store's client.
  * Implementations must be thread-safe and return quickly.
  *
- * <p>Exceptions do not affect forms or uploads. They are passed to the {@linkplain Thread#getUncaughtExceptionHandler()
- * uncaught exception handler} of the thread.
+ * <p>Exceptions thrown by a listener do not affect forms or uploads. They are passed to the {@linkplain
+ * Thread#getUncaughtExceptionHandler() uncaught exception handler} of the thread.
  */
 public interface StoreMetrics {
     /** A listener that does nothing. */
@@ -50,7 +50,7 @@ public interface StoreMetrics {
      */
     default void sending(int segments, long bytes) {}
 
-    /** Called when the upload of a part was aborted, so that it does not become an object. */
+    /** Called when the upload of a part has been aborted. The part does not become an object. */
     default void aborted() {}
 
     /**

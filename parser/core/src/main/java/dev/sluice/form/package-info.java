@@ -3,7 +3,8 @@
  *
  * <p><b>Receiving forms.</b> {@link dev.sluice.form.Forms}, created once per process with {@link
  * dev.sluice.form.FormOptions}, returns a {@link dev.sluice.form.MultipartForm} with its {@link
- * dev.sluice.form.FormPart}s. A {@link dev.sluice.form.PartContent} is content that outlives its form.
+ * dev.sluice.form.FormPart}s. A {@link dev.sluice.form.PartContent} is content that outlives its form. A {@link
+ * dev.sluice.form.FormBodyHandler} receives forms that a server sends.
  *
  * <p><b>Choosing destinations.</b> A {@link dev.sluice.form.PartDecider} returns a {@link dev.sluice.form.PartDecision}
  * for each part. The content of a part can go to a {@link dev.sluice.form.PartSink}, which reports its {@link

@@ -8,12 +8,12 @@ import dev.sluice.buffer.Text;
  * <pre>
  * section = "Content-Disposition: form-data; name=" plain [ "; filename=" plain ] [ CRLF "Content-Type: " type ] CRLF CRLF
  * plain   = DQUOTE *( %x20-7E except DQUOTE and "\" ) DQUOTE, not starting with "=" as encoded words do
- * type    = token character *( %x20-7E except DQUOTE and "\" ), not ending with SP, nor starting as "multipart/" does
+ * type    = token character *( %x20-7E except DQUOTE and "\" ), not ending with SP, not starting with "M" as "multipart/" does
  * </pre>
  *
- * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory.
- * Every preset accepts this form without a deviation. {@link HeaderSection}, {@link PartRules} and {@link
- * DispositionParser} read all other sections, and would produce the same result for a section of this form.
+ * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory. Every preset accepts
+ * this form without a deviation. {@link HeaderSection}, {@link PartRules} and {@link DispositionParser} read all other sections, and would
+ * produce the same result for a section of this form.
  */
 final class CommonHeaders {
     private static final Keyword NAME = new Keyword("Content-Disposition: form-data; name=\"");

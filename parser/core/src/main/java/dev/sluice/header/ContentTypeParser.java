@@ -46,7 +46,7 @@ public final class ContentTypeParser {
     /** Whether some readers find another boundary, in another parameter or within the boundary. */
     private boolean lookalike;
 
-    /** Whether a charset parameter makes some readers decode names in another charset than UTF-8. */
+    /** Whether a charset parameter makes some readers decode names in a charset other than UTF-8. */
     private boolean otherCharset;
 
     private boolean comma;
@@ -128,7 +128,7 @@ public final class ContentTypeParser {
             char c = value.charAt(i);
             boolean isBoundary = Bytes.isBoundary(c);
             if (!isBoundary && (c <= ' ' || c >= 0x7F || c == ';' || quoted && c == '\\')) {
-                throw invalid("the boundary has an illegal character (at " + i + ")");
+                throw invalid("the boundary has an illegal character at index " + i);
             }
             plain &= isBoundary && (quoted || Bytes.isToken(c));
         }
@@ -193,7 +193,7 @@ public final class ContentTypeParser {
         if (name.isEmpty() || at == end || text.charAt(at) != '=') {
             skipBlanks();
             if (name.isEmpty() || isBoundary || at < end) {
-                throw invalid("the Content-Type has a parameter without a plain = and a value");
+                throw invalid("a parameter of the Content-Type does not have the form name=value");
             }
             return;
         }
@@ -210,7 +210,7 @@ public final class ContentTypeParser {
         }
     }
 
-    /** {@return whether {@code text} contains the word {@code boundary}, in any case} */
+    /** {@return whether {@code text} contains the word {@code boundary} (case-insensitive)} */
     private static boolean hasBoundary(String text) {
         return text.toLowerCase(Locale.ROOT).contains(BOUNDARY);
     }

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The accepted deviations of one body that the preset reports. Each kind is reported once per part. The list is
- * limited, but the number of deviations is not.
+ * The accepted deviations of one body that the preset reports. Each kind is reported once per part. The list has a maximum size, but all
+ * deviations are counted.
  */
 public final class Deviations {
     private static final int MAX_REPORTED = 100;
@@ -31,7 +31,7 @@ public final class Deviations {
         this.count = ofContentType.size();
     }
 
-    /** {@return whether the deviation is accepted} Reports it if the preset says so. */
+    /** {@return whether the deviation is accepted} Reports it if the preset requires this. */
     public boolean accept(Deviation kind, int partIndex, long offset) {
         if (preset.reports(kind) && isNew(kind, partIndex)) {
             count++;

@@ -30,11 +30,10 @@ import org.jspecify.annotations.Nullable;
  * quoted    = DQUOTE *( "\" DQUOTE / "\" "\" / any byte but DQUOTE ) DQUOTE
  * </pre>
  *
- * <p>This is the grammar of RFC 6266 section 4.1, but a backslash is an escape only before {@code "} and {@code \},
- * because browsers send it unescaped elsewhere. If {@link Deviation#DISPOSITION_SYNTAX} is accepted, blanks may
- * surround {@code =} and a run may contain blanks. A quoted value then ends at the first quote that is followed by
- * {@code ;} or the end. If there is no such quote, it ends at the last escaped quote of this kind, and the backslash
- * before it is data.
+ * <p>This is the grammar of RFC 6266 section 4.1, but a backslash is an escape only before {@code "} and {@code \}, because browsers send
+ * it unescaped elsewhere. If {@link Deviation#DISPOSITION_SYNTAX} is accepted, blanks may surround {@code =} and a run may contain blanks.
+ * A quoted value then ends at the first quote that is followed by {@code ;} or the end. If there is no such quote, the value ends at the
+ * last escaped quote that is followed by {@code ;} or the end, and the backslash before that quote is data.
  *
  * <p>One instance is used for all parts. Positions are indices in the array that was parsed last.
  */
@@ -141,10 +140,7 @@ final class DispositionParser {
         }
     }
 
-    /**
-     * Sets the parameters from the positions in a section of the common form. {@link #parse} would produce the same
-     * result.
-     */
+    /** Sets the parameters from the positions in a section of the common form. {@link #parse} would produce the same result. */
     void set(byte[] array, CommonHeaders common) {
         bytes = array;
         name.set(common.nameStart, common.nameStart, common.nameEnd, false);
@@ -176,7 +172,7 @@ final class DispositionParser {
             } else if (hasNoValue) {
                 addDeviation(Deviation.LOOSE_PARAMETER, at);
             }
-            return; // the caller rejects what follows
+            return; // the caller rejects any text that follows
         }
         if (known != null && known.isPresent() && known != continuation && known != nameContinuation) {
             throw new Rejection(Reason.DUPLICATE_PARAMETER, start, "a parameter occurs twice");
@@ -239,8 +235,7 @@ final class DispositionParser {
         long bit = 1L << kind.ordinal();
         if ((foundKinds & bit) == 0) {
             foundKinds |= bit;
-            int place =
-                    kind == Deviation.DISPOSITION_SYNTAX ? 0 : found.size(); // the first of two deviations at one byte
+            int place = kind == Deviation.DISPOSITION_SYNTAX ? 0 : found.size(); // precedes others at the same byte
             found.add(place, new PartNames.FoundDeviation(position, kind, false));
         }
         if (!preset.accepts(kind)) {
@@ -266,8 +261,8 @@ final class DispositionParser {
     }
 
     /**
-     * {@return the parameter that the rest of its name selects: nothing, {@code *}, or {@code *} and a number, possibly with another {@code
-     * *}}
+     * {@return {@code plain} if the range is empty, {@code extended} for {@code *}, {@code continued} for {@code *} and a number with or
+     * without another {@code *}, otherwise null}
      */
     private @Nullable Parameter known(int from, int to, Parameter plain, Parameter extended, Parameter continued) {
         if (from == to) {
@@ -331,7 +326,7 @@ final class DispositionParser {
                 at = junkAt == ABSENT ? end : junkAt;
                 throw malformed("the quoted value does not end");
             }
-            if (junkAt != ABSENT && bytes[at - 1] == '=') { // resembles another parameter: ambiguous
+            if (junkAt != ABSENT && bytes[at - 1] == '=') { // looks like another parameter, so the value is ambiguous
                 at = junkAt;
                 throw malformed("there is text other than a semicolon after a quoted value");
             }
@@ -345,7 +340,7 @@ final class DispositionParser {
                 at = afterQuote;
                 return;
             }
-            junkAt = junkAt == ABSENT ? at : junkAt; // a quote inside of the value, which ends at a later one
+            junkAt = junkAt == ABSENT ? at : junkAt; // the quote is inside the value, which ends at a later quote
             at = afterQuote;
         }
     }
@@ -367,8 +362,8 @@ final class DispositionParser {
     }
 
     /**
-     * Ends a value that has no unescaped closing quote: at its last escaped quote that is followed, after optional blanks, by a semicolon
-     * or the end.
+     * Ends a value without an unescaped closing quote at its last escaped quote that is followed, after optional blanks, by a semicolon or
+     * the end. Returns false if there is none.
      */
     private boolean endAtEscapedQuote() throws Rejection {
         boolean isEnd = true;

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * The positions of the fields in a copied header section. Immutable.
  *
  * <p>All positions except the name of the first field are relative to the end of the section, and therefore negative. Most sections of a
- * body then have equal positions, whatever the length of their names and file names, and share one instance. The methods therefore take the
- * bytes of the section.
+ * body then have the same positions, even if their names and file names differ in length, and can share one instance. The methods therefore
+ * need the bytes of the section as an argument.
  */
 public final class HeaderFields {
     private static final int[] NO_ORIGINS = {};
 
-    /** The slots of {@link HeaderSection#fields}. */
+    /** The positions, in the layout of {@link HeaderSection#fields}. */
     final int[] positions;
 
     private final Charset charset;
@@ -26,12 +26,10 @@ public final class HeaderFields {
         this.charset = charset;
     }
 
-    /** {@return the number of fields} */
     public int count() {
         return positions.length / HeaderSection.SLOTS;
     }
 
-    /** {@return the name of a field, as sent} */
     public String name(byte[] section, int field) {
         int start = nameStart(section, field);
         return new String(section, start, nameEnd(section, field) - start, StandardCharsets.US_ASCII);
@@ -53,7 +51,7 @@ public final class HeaderFields {
         return null;
     }
 
-    /** {@return whether a field is called {@code name}, in any case} */
+    /** {@return whether the name of a field is {@code name} (case-insensitive)} */
     public boolean isNamed(byte[] section, int field, Keyword name) {
         return name.is(section, nameStart(section, field), nameEnd(section, field));
     }
@@ -93,9 +91,10 @@ public final class HeaderFields {
     }
 
     /**
-     * {@return a copy of {@code array[from..to)} in which each fold, with the blanks around it, is one space}
+     * {@return a copy of {@code array[from..to)} in which each fold (a line end within a value), with the blanks around it, is one space}
      *
-     * @param origins empty, or as long as the range: receives the index in {@code array} of each byte of the result
+     * @param origins an array that is empty or as long as the range, and then receives the index in {@code array} of each byte of the
+     *     result
      */
     static byte[] unfold(byte[] array, int from, int to, int[] origins) {
         byte[] unfolded = new byte[to - from];
@@ -111,7 +110,7 @@ public final class HeaderFields {
                 boolean blanksBefore = origin < i;
                 while (array[i + 1] == Bytes.LF || Bytes.isBlank(array[i + 1])) { // a value does not end with a fold
                     i++;
-                    origin = !blanksBefore && !Bytes.isBlank(array[origin]) ? i : origin; // its first blank
+                    origin = !blanksBefore && !Bytes.isBlank(array[origin]) ? i : origin; // the first blank of the fold
                 }
                 b = ' ';
             }

@@ -7,6 +7,8 @@ import dev.sluice.buffer.Accumulation;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.buffer.Text;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.Charset;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * after the other.
  *
  * <p>The bytes of a section are collected in one pooled buffer, because a section may be split between chunks and fields are read after
- * it is complete. The grammar reads each byte once, in a state machine that can stop after any byte:
+ * it is complete. The grammar is a state machine that can stop after any byte. It reads each byte once, except the start of a line that
+ * begins with a dash:
  *
  * <pre>
  * section = *( field CRLF ) CRLF
@@ -31,20 +34,28 @@ import org.jspecify.annotations.Nullable;
  * NAME       ":"                VALUE
  * VALUE      CR                 VALUE_CR
  * VALUE_CR   LF                 LINE
- * FOLD       not a blank        VALUE
+ * FOLD       no blank, CR or LF VALUE
  * END_CR     LF                 COMPLETE
  * </pre>
  *
- * <p>Everything else is an error at that byte. If {@link Deviation#BARE_LF_IN_HEADER} is accepted, LF is accepted in place of CRLF.
+ * <p>Everything else is an error at that byte; a CR without an LF is an error at the CR. If {@link Deviation#BARE_LF_IN_HEADER} is
+ * accepted, LF is accepted in place of CRLF.
  *
- * <p>The result is {@link #fields}: the positions of all names and values. {@link PartRules} looks up the fields that matter and checks
- * them.
+ * <p>The result is {@link #fields}: the positions of all names and values. {@link PartRules} looks up and checks the fields that affect
+ * decoding.
  *
  * <p>Nearly all sections have the form of {@link CommonHeaders}. If the first block contains such a section, it is recognized as a whole,
  * with the same result.
  */
 public final class HeaderSection implements AutoCloseable {
     private static final String NOT_TOKEN = "a header name contains the byte";
+
+    /**
+     * The allocator if the options have none. It is unpooled and not tracked for leaks: the garbage collector frees the one array of
+     * a decoder, and a tracked buffer would take at least a microsecond at the level PARANOID.
+     */
+    private static final ByteBufAllocator UNTRACKED = new UnpooledByteBufAllocator(false, true);
+
     private static final int FIRST_BLOCK = 128;
     private static final int BLOCK = 512;
 
@@ -89,7 +100,7 @@ public final class HeaderSection implements AutoCloseable {
     /** The fields last returned by {@link #headerFields()}. */
     private HeaderFields shared;
 
-    /** Creates a reader. It accepts control characters in the Content-Disposition of a form, which {@link PartRules} checks. */
+    /** Creates a reader. It accepts control characters in the Content-Disposition of a form, because {@link PartRules} checks them. */
     public HeaderSection(MultipartOptions options, String boundary, boolean formData, Deviations deviations) {
         this.formData = formData;
         this.boundary = boundary;
@@ -97,7 +108,7 @@ public final class HeaderSection implements AutoCloseable {
         this.maxFields = options.maxHeadersPerPart();
         this.maxSize = options.maxHeaderBytesPerPart();
         this.maxTotalSize = options.maxHeaderBytes();
-        this.bytes = new Accumulation(options.allocator(), 256);
+        this.bytes = new Accumulation(options.hasAllocator() ? options.allocator() : UNTRACKED, 256);
         this.charset = options.headerCharset();
         this.shared = new HeaderFields(new int[0], charset);
     }
@@ -163,7 +174,7 @@ public final class HeaderSection implements AutoCloseable {
         scanned = at;
     }
 
-    /** {@return whether the section is in the buffer and has the common form} If so, reads it completely. */
+    /** {@return whether the buffer contains the whole section and it has the common form} If so, reads it completely. */
     private boolean readCommon() {
         int base = bytes.arrayOffset();
         if (maxFields < 2 || !common.matches(bytes.array(), base, base + bytes.size())) {
@@ -411,7 +422,6 @@ public final class HeaderSection implements AutoCloseable {
         return bytes.slice(scanned);
     }
 
-    /** {@return a copy of the bytes of the section} */
     public byte[] copy() {
         return Arrays.copyOfRange(bytes.array(), bytes.arrayOffset(), bytes.arrayOffset() + scanned);
     }

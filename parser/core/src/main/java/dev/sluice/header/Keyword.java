@@ -3,10 +3,7 @@ package dev.sluice.header;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/**
- * A case-insensitive word of the grammar (RFC 9110 sections 5.1 and 5.6.6). Comparisons are fastest with input in the
- * common spelling.
- */
+/** A case-insensitive word of the grammar (RFC 9110 sections 5.1 and 5.6.6). Comparisons are fastest with input in the common spelling. */
 public final class Keyword {
     static final Keyword CONTENT_DISPOSITION = new Keyword("Content-Disposition");
     public static final Keyword CONTENT_TYPE = new Keyword("Content-Type");

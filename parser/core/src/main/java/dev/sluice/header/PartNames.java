@@ -17,8 +17,8 @@ public final class PartNames {
     /**
      * A deviation in a {@code Content-Disposition}.
      *
-     * @param position index in the array that the parser has read
-     * @param unusable whether the value was needed and cannot be used, so that the part is rejected in every preset
+     * @param position the index in the array that the parser has read
+     * @param unusable whether the only file name is in this parameter and cannot be decoded, so that every preset rejects the part
      */
     record FoundDeviation(int position, Deviation kind, boolean unusable) {}
 
@@ -28,10 +28,10 @@ public final class PartNames {
     boolean hasName;
     boolean hasFilename;
 
-    /** The name if it is not the plain parameter as sent; null otherwise. */
+    /** The name if it differs from the plain parameter; null otherwise. */
     private @Nullable String otherName;
 
-    /** The file name if it is not the plain parameter as sent; null otherwise. */
+    /** The file name if it differs from the plain parameter; null otherwise. */
     private @Nullable String otherFilename;
 
     private @Nullable String extendedFilename;
@@ -51,7 +51,7 @@ public final class PartNames {
         disposition.clear();
     }
 
-    /** Sets the names of a section of the common form, which are plain. */
+    /** Prepares the names of a section of the common form, which has only plain parameters. */
     void set(CommonHeaders common) {
         hasName = true;
         hasFilename = common.filenameStart >= 0;
@@ -127,7 +127,9 @@ public final class PartNames {
         }
     }
 
-    /** {@return whether the plain file name is the extended one with characters replaced, as a fallback for old readers} */
+    /**
+     * {@return whether the plain file name is a fallback for old readers: an encoded word, or the extended one with characters replaced}
+     */
     private boolean isLossyFormOf(String extended) {
         if (disposition.filename.isEncodedWord()) {
             return true;

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * {@code Content-Disposition} is checked for {@code multipart/form-data} only (RFC 7578 section 4.2). For other types it is read if
  * possible and ignored otherwise.
  *
- * <p>One instance serves all parts of a body. A Java field that holds the index of a header field is {@link #ABSENT} if the part has no
- * such header field.
+ * <p>One instance is used for all parts of a body. A Java field that holds the index of a header field is {@link #ABSENT} if the part has
+ * no such header field.
  */
 public final class PartRules {
     private static final int ABSENT = -1;
@@ -44,7 +44,7 @@ public final class PartRules {
     private int dispositionField;
     private int typeField;
     private int encodingField;
-    /** The first two Content-Length fields. Sluice never uses them, but other readers may. */
+    /** The first two Content-Length fields. Sluice does not use them to find the end of the part, but other readers may. */
     private int lengthField;
 
     private int secondLengthField;
@@ -89,7 +89,7 @@ public final class PartRules {
                 parseDisposition();
                 names.findName();
                 names.findFilename();
-            } catch (Rejection e) { // the part has no name
+            } catch (Rejection e) { // the Content-Disposition is ignored
             }
         }
     }
@@ -261,7 +261,7 @@ public final class PartRules {
         }
     }
 
-    /** {@return whether some readers find another charset in {@code contentType} than the first {@code charset=}} */
+    /** {@return whether some readers find a charset other than the first {@code charset=} in {@code contentType}} */
     private static boolean isAmbiguous(String contentType) {
         int plain = 0;
         TypeParameters parameters = TypeParameters.of(contentType);
@@ -325,7 +325,6 @@ public final class PartRules {
         return new Rejection(reason, section.offsetOf(index), "");
     }
 
-    /** {@return the name and the file name of the part} */
     public PartNames names() {
         return names;
     }

@@ -1,59 +1,73 @@
 package dev.sluice.header;
 
 import java.nio.charset.StandardCharsets;
+import java.text.Normalizer;
 import java.util.Locale;
 import java.util.Set;
 
-/** A conversion of file names chosen by clients to base names that are safe to show and to store. */
+/**
+ * A conversion of file names chosen by clients to base names that are safe to show and to store.
+ *
+ * <p>A safe name stays safe in programs that change it or insert it into other text:
+ *
+ * <ul>
+ *   <li>File systems, databases and code pages normalize names. The result is therefore in the normalization form NFKC,
+ *       and is checked in this form: a fullwidth slash separates paths, and a fullwidth dot is a dot. No normalization
+ *       form of the result contains a separator or a reserved character.
+ *   <li>Scripts insert names into commands and URLs. The result contains no quote, variable or operator of a POSIX shell
+ *       or of {@code cmd.exe}, no percent sign, and does not look like an option or a home directory. A blank separates words
+ *       in a shell, and brackets are patterns, so a name must still be quoted.
+ * </ul>
+ */
 public final class SafeFilename {
     private static final int MAX_BYTES = 255;
 
+    /** Device names of Windows, reserved in upper and lower case and with any extension. COM and LPT with a digit are reserved too. */
+    private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul");
+
     /**
-     * Device names of Windows, reserved in upper and lower case and with any extension. COM and LPT with a digit are
-     * reserved too.
+     * Characters that Windows, a shell or a URL interprets. The two inequality signs become {@code <} and {@code >} when
+     * they are decomposed. Windows converts the two slashes to ASCII in old code pages.
      */
-    private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul", "conin$", "conout$");
-
-    private static final String DIGITS = "0123456789\u00B9\u00B2\u00B3";
-
-    /** Path separators. The fullwidth forms are included because Windows converts them to ASCII in old code pages. */
-    private static final String SEPARATORS = "/\\\uFF0F\uFF3C";
+    private static final String RESERVED = "<>:\"|?*$`';&%!\u226E\u226F\u2044\u2215";
 
     private SafeFilename() {}
 
     /**
-     * {@return the last path element of {@code filename}, without control, format and unpaired characters, with {@code _} in place of
-     * characters that Windows reserves, without blanks and dots at both ends, and with at most 255 bytes of UTF-8; empty if no visible
-     * character remains}
+     * {@return the last path element of {@code filename} in the normalization form NFKC, made safe; empty if no visible character remains}
+     * Characters that are not {@linkplain #isKept kept} are removed, and reserved characters become {@code _}. Blanks and dots at both ends
+     * are removed. A name that looks like a device, an option or a home directory gets the prefix {@code _}. The result has at most 255
+     * bytes of UTF-8.
      */
     public static String of(String filename) {
-        int start = filename.length();
-        while (start > 0 && SEPARATORS.indexOf(filename.charAt(start - 1)) < 0) {
-            start--;
-        }
+        StringBuilder kept = new StringBuilder();
+        filename.codePoints().filter(SafeFilename::isKept).forEach(kept::appendCodePoint);
+        String text = Normalizer.normalize(kept, Normalizer.Form.NFKC);
+        int start = Math.max(text.lastIndexOf('/'), text.lastIndexOf('\\')) + 1;
         StringBuilder base = new StringBuilder();
-        filename.substring(start)
-                .codePoints()
-                .filter(SafeFilename::isKept)
-                .forEach(c -> base.appendCodePoint(replace(c)));
+        text.substring(start).codePoints().forEach(c -> base.appendCodePoint(replace(c)));
         String trimmed = trim(base.toString());
         if (trimmed.codePoints().allMatch(SafeFilename::isInvisible)) {
             return "";
         }
         String shortened = shorten(trimmed);
-        return isDevice(shortened) ? shorten("_" + shortened) : shortened; // shortening may produce a device name
+        return needsPrefix(shortened) ? shorten("_" + shortened) : shortened; // shortening may produce a device name
+    }
+
+    private static boolean needsPrefix(String name) {
+        return name.startsWith("-") || name.startsWith("~") || isDevice(name);
     }
 
     private static boolean isDevice(String name) {
         String stem = name.substring(0, (name + '.').indexOf('.')).strip().toLowerCase(Locale.ROOT);
         boolean port = stem.length() == 4 && (stem.startsWith("com") || stem.startsWith("lpt"));
-        return port ? DIGITS.indexOf(stem.charAt(3)) >= 0 : DEVICES.contains(stem);
+        return port ? "0123456789".indexOf(stem.charAt(3)) >= 0 : DEVICES.contains(stem);
     }
 
     /** {@return whether {@code c} is a blank, a dot, or an invisible letter, mark or symbol; other invisible characters are removed} */
     private static boolean isInvisible(int c) {
         return switch (c) {
-            case '.', ' ', 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2800, 0x3164, 0xFFA0 -> true;
+            case '.', ' ', 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2800 -> true;
             default ->
                 c >= 0x180B && c <= 0x180D
                         || c >= 0xFE00 && c <= 0xFE0F
@@ -61,7 +75,10 @@ public final class SafeFilename {
         };
     }
 
-    /** {@return whether {@code c} is a visible character or a blank} */
+    /**
+     * {@return whether {@code c} is kept: it is not a control, format, surrogate, private-use or unassigned character, nor a line or
+     * paragraph separator}
+     */
     public static boolean isKept(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,
@@ -76,7 +93,7 @@ public final class SafeFilename {
     }
 
     private static int replace(int c) {
-        if ("<>:\"|?*".indexOf(c) >= 0) {
+        if (RESERVED.indexOf(c) >= 0) {
             return '_';
         }
         return Character.getType(c) == Character.SPACE_SEPARATOR ? ' ' : c;
@@ -103,7 +120,7 @@ public final class SafeFilename {
         String extension = size(tail) <= 32 ? tail : "";
         int room = MAX_BYTES - size(extension);
         int end = 0;
-        for (; ; ) { // terminates, because the name is too long
+        for (; ; ) { // ends, because the name is too long
             int c = name.codePointAt(end);
             room -= size(Character.toString(c));
             if (room < 0) {

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * A cursor over the parameters of a {@code Content-Type}: the text after each semicolon outside of quotes. {@link ContentTypeParser} reads
  * the Content-Type of a body, which has a stricter grammar.
  *
- * <p>{@link DispositionParser} does not use it. In a {@code Content-Disposition} a backslash is usually not an escape, and whether a quote
- * ends a value depends on the preset, so that the parameters are known only after their values have been read.
+ * <p>{@link DispositionParser} does not use this class. In a {@code Content-Disposition}, a backslash is usually not an escape, and the
+ * preset decides whether a quote ends a value, so parameters can be split only while their values are read.
  */
 public final class TypeParameters {
     private final String text;
@@ -38,7 +38,6 @@ public final class TypeParameters {
         return null;
     }
 
-    /** {@return a cursor before the first parameter} */
     static TypeParameters of(String contentType) {
         int first = contentType.indexOf(';');
         return new TypeParameters(contentType, first < 0 ? contentType.length() : first);

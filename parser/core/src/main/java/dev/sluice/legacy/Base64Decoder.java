@@ -6,9 +6,8 @@ import java.util.Arrays;
 import java.util.function.Function;
 
 /**
- * A decoder for base64 (RFC 2045 section 6.8). It skips bytes outside of the alphabet, as the RFC requires. The padding
- * may be missing, but not incomplete. A last group of one character is an error, and so are characters after the
- * padding, because data would be lost.
+ * A decoder for base64 (RFC 2045 section 6.8). It skips bytes outside of the alphabet, as the RFC requires. The padding may be missing, but
+ * not incomplete. A last group of one character is an error, and so are characters after the padding, because data would be lost.
  */
 final class Base64Decoder implements TransferDecoder {
     private static final byte[] VALUES = values();
@@ -65,7 +64,7 @@ final class Base64Decoder implements TransferDecoder {
         int after = size;
         if (!padded) {
             if (characters < 2) {
-                throw malformed("a group begins with padding");
+                throw malformed("the padding comes before the second character of a group");
             }
             after = flush(to, size);
             padded = true;

@@ -5,7 +5,7 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The body of a part after transfer decoding, which takes place in steps of bounded size. Not thread-safe. */
+/** The body of a part after transfer decoding. Each step decodes a limited number of bytes. Not thread-safe. */
 public final class DecodedBody {
     /** The number of encoded bytes that are decoded in one step. */
     private static final int MAX_STEP = 8 * 1024;

@@ -29,8 +29,8 @@ public final class LegacyFormats {
     }
 
     /**
-     * {@return the text of {@code charset'language'value} (RFC 8187); null if an escape is malformed or the charset is unknown} {@link
-     * Continuations} decodes a value that is split into several parameters.
+     * {@return the text of {@code charset'language'value} (RFC 8187); null if an escape is malformed or the charset is unknown} For values
+     * that are split into several parameters, see {@link Continuations}.
      */
     public static @Nullable String extendedValue(byte[] bytes, int from, int to) {
         return ExtendedValue.decode(bytes, from, to);

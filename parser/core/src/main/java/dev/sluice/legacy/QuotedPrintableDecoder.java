@@ -2,9 +2,7 @@ package dev.sluice.legacy;
 
 import io.netty.buffer.ByteBuf;
 
-/**
- * A decoder for quoted-printable (RFC 2045 section 6.7). Malformed escapes are literal, as the RFC recommends for robust readers.
- */
+/** A decoder for quoted-printable (RFC 2045 section 6.7). Malformed escapes are literal, as the RFC recommends for robust readers. */
 final class QuotedPrintableDecoder implements TransferDecoder {
     private static final int NONE = -1;
 

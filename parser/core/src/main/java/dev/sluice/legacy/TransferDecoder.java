@@ -6,8 +6,8 @@ import java.io.IOException;
 /** An incremental decoder for the transfer encoding of one part. Not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
     /**
-     * {@return the maximum number of bytes that {@link #decode} writes for {@code encoded} bytes, or {@link #end} for 0
-     * bytes}
+     * {@return the maximum number of bytes that {@link #decode} writes if it reads {@code encoded} bytes; for 0, the maximum that
+     * {@link #end} writes}
      */
     static int maxDecoded(int encoded) {
         return encoded + 3;

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * A task that any thread may trigger and that one thread at a time runs.
+ * A task that any thread may trigger, but that only one thread runs at a time.
  *
  * <p>The caller that triggers an idle task must run it, on its own thread or on another one. A task that is triggered
  * while it runs is run again by the same thread, once for all triggers in the meantime. No trigger is lost and no

@@ -4,8 +4,8 @@ package dev.sluice.buffer;
 public final class SharedTables {
     private SharedTables() {}
 
-    /** {@return the grams of a delimiter, created on first use} */
-    public static long[] grams(Delimiter delimiter) {
-        return delimiter.grams();
+    /** {@return the table of a delimiter's grams, created on first use} */
+    public static int[] grams(Delimiter delimiter) {
+        return delimiter.grams().slots;
     }
 }

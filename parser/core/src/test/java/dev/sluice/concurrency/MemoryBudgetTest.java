@@ -82,7 +82,7 @@ class MemoryBudgetTest {
         }
     }
 
-    /** Many short scenarios find more than few long ones. */
+    /** Many short scenarios find more errors than a few long ones. */
     private static ModelCheckingOptions schedules() {
         return new ModelCheckingOptions()
                 .iterations(Race.times(25))

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests of the ownership of a part: one thread moves it, two detach it, and a fourth closes its form. Exactly one of
- * them succeeds.
+ * Tests of the ownership of a part: one thread moves it, two detach it, and a fourth closes its form. Moving and detaching succeed at most
+ * once.
  */
 @Tag("sized")
 class OneOwnerTest {
@@ -41,7 +41,7 @@ class OneOwnerTest {
         MOVED,
         DETACHED,
         CLOSED,
-        NOBODY
+        NONE
     }
 
     @TempDir
@@ -56,7 +56,7 @@ class OneOwnerTest {
             part.moveTo(target);
             return Owner.MOVED;
         } catch (IllegalStateException e) {
-            return Owner.NOBODY;
+            return Owner.NONE;
         }
     }
 
@@ -65,7 +65,7 @@ class OneOwnerTest {
             assertEquals(CONTENT, new String(content.bytes(), StandardCharsets.US_ASCII));
             return Owner.DETACHED;
         } catch (IllegalStateException e) {
-            return Owner.NOBODY;
+            return Owner.NONE;
         }
     }
 
@@ -117,7 +117,7 @@ class OneOwnerTest {
         assertFalse(isOneSided(owners), owners::toString);
     }
 
-    /** {@return whether the threads did not overlap, as can happen on a busy machine} */
+    /** {@return whether moving or detaching has never succeeded, as can happen on a busy machine} */
     private static boolean isOneSided(Map<Owner, Integer> owners) {
         return !owners.keySet().containsAll(List.of(Owner.MOVED, Owner.DETACHED));
     }
@@ -137,9 +137,9 @@ class OneOwnerTest {
                 Callable<Owner> reading = () -> {
                     try {
                         assertEquals(CONTENT, part.text());
-                        return Owner.NOBODY;
+                        return Owner.NONE;
                     } catch (IllegalStateException | IOException e) {
-                        return Owner.NOBODY;
+                        return Owner.NONE;
                     }
                 };
                 Callable<Owner> closing = () -> close(form);

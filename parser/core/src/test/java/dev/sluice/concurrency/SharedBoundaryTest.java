@@ -28,8 +28,8 @@ class SharedBoundaryTest {
     private static final int SCHEDULES = 60;
 
     /**
-     * The search creates its tables, which the boundary keeps, after 16 KiB. The bytes of the first chunk after these
-     * are too few for a delimiter, so the tables are created in the second chunk.
+     * The number of content bytes in the first chunk. The search creates its tables, which the boundary keeps, after 16 KiB. The 10 bytes
+     * after these are too few for a delimiter, so the tables are created in the second chunk.
      */
     private static final int LONG = 16 * 1024 + 10;
 
@@ -101,7 +101,7 @@ class SharedBoundaryTest {
      */
     @Test
     void tables_createdByAnotherThread_areComplete() {
-        long[] filled = SharedTables.grams(Delimiter.of(ascii(VALUE)));
+        int[] filled = SharedTables.grams(Delimiter.of(ascii(VALUE)));
         Lincheck.runConcurrentTest(Race.times(SCHEDULES), () -> {
             Delimiter delimiter = Delimiter.of(ascii(VALUE));
             Callable<Void> runner = () -> {

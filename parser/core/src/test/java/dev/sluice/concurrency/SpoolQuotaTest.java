@@ -33,7 +33,7 @@ class SpoolQuotaTest {
     private static final int FILES = 5;
     private static final int QUOTA = 5 * 4096;
 
-    /** More than the quota, even for a single file. */
+    /** The number of bytes written to each file, more than the quota. */
     private static final int BYTES = 6 * 4096;
 
     private static final int PIECE = 512;
@@ -43,7 +43,7 @@ class SpoolQuotaTest {
     @TempDir
     Path root;
 
-    /** The spool of all schedules, because opening one needs the disk. Each schedule begins with an empty quota. */
+    /** The spool of all schedules, because opening a spool accesses the disk. Each schedule begins with nothing reserved. */
     private static Spool shared;
 
     @BeforeAll

@@ -24,13 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * Forms that end at any byte and in any way. They leave no buffer, file, descriptor or charge, without waiting for the garbage
- * collector.
- */
+/** Forms that end after any byte, in any way. All buffers, files, descriptors and charged memory are released. */
 @ExtendWith(LeakCheck.class)
 class AbortMatrixTest {
-    /** The distance of the tested bytes; 1 tests every byte. */
+    /** The distance between the tested positions, in bytes; 1 tests every position. */
     private static final int STEP = ProofSize.of("sluice.abort.step", 3, 1);
 
     enum Way {
@@ -153,7 +150,7 @@ class AbortMatrixTest {
             case CONSUMER_THROWS -> {
                 PartDecider angry = part -> {
                     if (part.offset() >= at) {
-                        throw new IllegalArgumentException("a bug of the application");
+                        throw new IllegalArgumentException("a bug in the application");
                     }
                     return PartDecision.store();
                 };
@@ -170,7 +167,7 @@ class AbortMatrixTest {
         }
     }
 
-    /** Some of these forms are complete, because the fault comes too late. They are closed. */
+    /** Feeds a body that causes a failure, unless the form is completed first. */
     private void failsThenClose(FormOptions options, SpoolDirectory spool, byte[] body, int at, int chunk)
             throws IOException {
         try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {

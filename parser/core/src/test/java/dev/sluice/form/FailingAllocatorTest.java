@@ -18,9 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/**
- * Failures of the Nth allocation, for each N. Nothing leaks, no false event is returned, and the object stays failed.
- */
+/** Failures of the Nth allocation, for each N. Nothing leaks, and no wrong event is returned. */
 class FailingAllocatorTest {
     private static final Boundary X = Boundary.of("x");
     private static final byte[] BODY = body();
@@ -39,7 +37,7 @@ class FailingAllocatorTest {
         return body.append("--x--").toString().getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Reads until the end or a failure, into {@code events}. */
+    /** Reads to the end or to a failure, and appends the events. */
     private interface Reading {
         void run(FailingAllocator allocator, StringBuilder events) throws Exception;
     }

@@ -3,9 +3,7 @@ package dev.sluice.form;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/**
- * A sink that fails after a number of bytes. Like a sink with a queue, it retains a chunk until it is closed.
- */
+/** A sink that fails after a number of bytes. Like a sink with a queue, it retains a chunk until it is closed. */
 final class FailingSink extends IdleSink {
     private final IOException failure;
     private long left;

@@ -37,6 +37,7 @@ class FormHeadTest {
                 new FormHead(List.of(TYPE, TYPE), "gzip, br", 12, true, "10.0.0.1"),
                 FormHead.of(headers::get, "10.0.0.1"));
         assertEquals(new FormHead(null, -1, false), FormHead.of(name -> List.of(), null));
+        assertEquals(FormHead.of(TYPE), FormHead.of(Map.of("Content-Type", List.of(TYPE))::get, null));
         for (List<String> lengths : List.of(List.of("-1"), List.of("1x"), List.of("1", "1"), List.of("9".repeat(20)))) {
             FormHead head = FormHead.of(name -> name.equals("Content-Length") ? lengths : List.of(), null);
             assertEquals(-1, head.contentLength());

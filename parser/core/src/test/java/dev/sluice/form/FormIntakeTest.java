@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The flow control of a form, the visibility of its parts, and its single end. */
+/** The flow control of a form, the visibility of its parts, and how it ends. */
 class FormIntakeTest extends SpooledTest {
     private static final int CHUNK = 16 << 10;
     private static final int RACERS = 50;
@@ -143,7 +143,7 @@ class FormIntakeTest extends SpooledTest {
                 assertEquals(0, form.resumed.size());
                 first.last.ready();
                 second.last.ready();
-                assertEquals(wanted, form.wanted, "not within the call of the sink");
+                assertEquals(wanted, form.wanted, "wanted() is not called within the call of the sink");
                 runResumed(form);
             }
         }
@@ -229,7 +229,8 @@ class FormIntakeTest extends SpooledTest {
         second.last.fail(broken);
         runResumed(form);
         assertSame(broken, failure(form));
-        assertEquals("the consumer of the part has already read its end", broken.getSuppressed()[0].getMessage());
+        assertEquals(
+                "the part cannot be retracted: its consumer may have read it", broken.getSuppressed()[0].getMessage());
         assertEquals(List.of("write", "complete", "publish", "close"), second.calls);
         pipe.inputStream().close();
     }
@@ -294,7 +295,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, shared.used());
     }
 
-    /** A body of 251 KB that would become 895 files of one byte if every part moved to a file. */
+    /** If each part moved to a file, this body of 251 KB would become hundreds of files of one byte. */
     @Test
     void smallPartsWithLongNames_memoryFull_createNoFiles() throws IOException {
         FormOptions options =
@@ -450,7 +451,7 @@ class FormIntakeTest extends SpooledTest {
                 runResumed(form);
             }
             if (seen) {
-                first.last.ready(); // and the form is aborted before it has looked
+                first.last.ready(); // the form is aborted before it notices
             }
             form.close();
             assertEquals(
@@ -499,7 +500,7 @@ class FormIntakeTest extends SpooledTest {
         PushedForm form = PushedForm.create(Upload.BOUNDARY, behind(door));
         assertEquals(0, form.intake().demand());
         door.may.ready();
-        assertEquals(0, form.wanted, "not within the call of the admission");
+        assertEquals(0, form.wanted, "wanted() is not called within the call of the admission");
         runResumed(form);
         assertEquals(1, form.wanted);
         assertTrue(form.intake().demand() > 0);
@@ -593,10 +594,12 @@ class FormIntakeTest extends SpooledTest {
         for (boolean isAborted : new boolean[] {true, false}) {
             for (boolean fails : new boolean[] {true, false}) {
                 Commit commit = new Commit();
+                AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
                 PushedForm form = PushedForm.create(
                         Upload.BOUNDARY,
                         options(new IdleSink(), new IdleSink()).toBuilder()
                                 .admission(commit)
+                                .metrics(end::set)
                                 .build());
                 byte[] body = twoParts();
                 Upload.feed(form, body, 0, body.length, 1000);
@@ -621,6 +624,10 @@ class FormIntakeTest extends SpooledTest {
                 runResumed(form);
                 assertEquals(
                         fails, form.intake().completion().toCompletableFuture().isCompletedExceptionally());
+                FormSummary.Outcome failed = isAborted ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.FAILED;
+                assertEquals(
+                        fails ? failed : FormSummary.Outcome.COMPLETED,
+                        Objects.requireNonNull(end.get()).outcome());
                 if (!fails) {
                     form.intake().completion().toCompletableFuture().join().close();
                 }
@@ -784,7 +791,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(told, slow.wanted, "the time of an ended form does not count");
     }
 
-    /** Many clients wait for the answer before they continue, and some wait for ever. */
+    /** Many clients send nothing more until they have the response, and some then send nothing at all. */
     @ParameterizedTest
     @ValueSource(strings = {"multipart/form-data; boundary=x", "text/plain"})
     void rejectedClient_sendsNothingMore_isNotAwaited(String type) throws IOException {
@@ -831,7 +838,7 @@ class FormIntakeTest extends SpooledTest {
         now.addAndGet(TimeUnit.SECONDS.toNanos(6));
         form.intake().checkPace(now.get());
         assertEquals(1, form.resumed.size());
-        Upload.feed(form, body, 0, body.length, body.length); // it was sent earlier, but no thread had read it
+        Upload.feed(form, body, 0, body.length, body.length); // sent in time, but read by no thread until now
         runResumed(form);
         form.finish().close();
         assertEquals(0, budget.used());
@@ -914,6 +921,15 @@ class FormIntakeTest extends SpooledTest {
             assertNull(intake.read(new ByteArrayInputStream(body)) < 0 ? "end" : null);
             sink.last.ready();
             assertTrue(intake.isOver());
+            Throwable failure = assertThrows(
+                            ExecutionException.class, intake.completion().toCompletableFuture()::get)
+                    .getCause();
+            if (none instanceof RejectedExecutionException) {
+                assertEquals(Reason.UNAVAILABLE, ((MultipartException) failure).reason());
+                assertSame(none, failure.getCause());
+            } else {
+                assertSame(none, failure);
+            }
             assertEquals(0, budget.used());
         }
     }
@@ -953,7 +969,7 @@ class FormIntakeTest extends SpooledTest {
             return offered;
         }
 
-        /** Waits until all tasks have run, unless an error has killed the thread. */
+        /** Waits until all tasks have run. */
         void end() throws Exception {
             worker.submit(() -> {}).get(2, TimeUnit.MINUTES);
             worker.shutdown();
@@ -1124,7 +1140,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.uncharged.waiting());
     }
 
-    /** Each read fills a buffer of 32 KiB, even if few bytes arrive. */
+    /** Each read occupies a buffer of 32 KiB, even if few bytes arrive. */
     @Test
     void waitingChunks_countByTheirCapacity() throws Exception {
         Blocking sink = new Blocking();

@@ -23,6 +23,8 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -128,7 +130,9 @@ class FormSubscriberTest extends SpooledTest {
         form.onSubscribe(requests);
         byte[] body = new Upload().file("f", "f", "y".repeat(20_000)).toBytes();
         form.onNext(bytes(body, 0, 1000));
+        assertEquals(2, requests.count);
         runQueued();
+        assertEquals(2, requests.count, "the second buffer has not arrived");
         CompletableFuture<MultipartForm> future = form.completion().toCompletableFuture();
         assertFalse(future.isDone(), "the client is still sending");
         if (ends) {
@@ -142,10 +146,12 @@ class FormSubscriberTest extends SpooledTest {
         assertEquals(!ends, requests.cancelled);
     }
 
-    @Test
-    void head_rejectedWithExpectation_failsAtOnce() {
-        FormHead head = new FormHead("multipart/form-data; boundary=x", 1L << 40, true);
-        FormSubscriber form = subscriber(options(), head, Runnable::run);
+    /** A client that waits for 100 (Continue) has sent nothing that could be discarded. */
+    @ParameterizedTest
+    @ValueSource(longs = {100, 1L << 40})
+    void head_rejectedWithExpectation_failsAtOnce(long length) {
+        FormHead head = new FormHead("multipart/form-data; boundary=x", length, true);
+        FormSubscriber form = subscriber(options().maxBodyBytes(50), head, Runnable::run);
         assertInstanceOf(MultipartException.class, failure(form));
         form.onSubscribe(requests);
         assertEquals(0, requests.count);
@@ -177,12 +183,171 @@ class FormSubscriberTest extends SpooledTest {
         FormSubscriber form =
                 subscriber(options().minBytesPerSecond(1000).minRateGrace(Duration.ofMillis(200)), HEAD, workers);
         form.onSubscribe(requests);
-        CompletableFuture<MultipartForm> future = form.completion().toCompletableFuture();
-        ExecutionException failed = assertThrows(ExecutionException.class, () -> future.get(2, TimeUnit.MINUTES));
-        assertEquals(
-                408,
-                assertInstanceOf(MultipartException.class, failed.getCause()).httpStatus());
+        assertEquals(408, rejection(form).httpStatus());
         workers.shutdown();
         assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
+    }
+
+    /** An executor that runs tasks on the calling thread until it is closed. */
+    private static final class ClosedLater implements Executor {
+        volatile boolean closed;
+
+        @Override
+        public void execute(Runnable task) {
+            if (closed) {
+                throw new RejectedExecutionException("on purpose");
+            }
+            task.run();
+        }
+    }
+
+    private static MultipartException rejection(FormSubscriber form) {
+        CompletableFuture<MultipartForm> future = form.completion().toCompletableFuture();
+        ExecutionException failed = assertThrows(ExecutionException.class, () -> future.get(2, TimeUnit.MINUTES));
+        return assertInstanceOf(MultipartException.class, failed.getCause());
+    }
+
+    @Test
+    void timer_rejectedByExecutor_endsForm() throws Exception {
+        ClosedLater executor = new ClosedLater();
+        FormSubscriber form = subscriber(options().noMinimumRate().minRateGrace(Duration.ofMillis(40)), HEAD, executor);
+        form.onSubscribe(requests);
+        form.onNext(bytes(new Upload().file("f", "f", "y".repeat(5000)).toBytes(), 0, 3000));
+        assertEquals(1, spool.files());
+        executor.closed = true;
+        MultipartException rejected = rejection(form);
+        assertEquals(MultipartException.Reason.UNAVAILABLE, rejected.reason());
+        assertInstanceOf(RejectedExecutionException.class, rejected.getCause());
+        assertTrue(requests.cancelled);
+        assertEquals(0, spool.files());
+    }
+
+    @Test
+    void timer_rejectedByExecutor_stillLimitsTheRestOfARejectedBody() throws Exception {
+        ClosedLater executor = new ClosedLater();
+        FormOptions.Builder options =
+                options().maxPartBytes(10).minBytesPerSecond(1000).minRateGrace(Duration.ofSeconds(1));
+        FormSubscriber form = subscriber(options, HEAD, executor);
+        form.onSubscribe(requests);
+        form.onNext(bytes(new Upload().file("f", "f", "y".repeat(5000)).toBytes(), 0, 300));
+        executor.closed = true;
+        assertEquals(MultipartException.Reason.PART_TOO_LARGE, rejection(form).reason());
+        assertTrue(requests.cancelled);
+    }
+
+    @Test
+    void offer_rejectedByExecutor_endsForm() throws Exception {
+        ClosedLater executor = new ClosedLater();
+        FormSubscriber form = subscriber(options(), HEAD, executor);
+        form.onSubscribe(requests);
+        executor.closed = true;
+        form.onNext(bytes(new Upload().field("a", "1").toBytes(), 0, 10));
+        assertEquals(MultipartException.Reason.UNAVAILABLE, rejection(form).reason());
+        assertTrue(requests.cancelled);
+    }
+
+    @Test
+    void subscription_isUsedByOneThreadAtATime() throws Exception {
+        Readiness slow = Readiness.pending();
+        IdleSink sink = new IdleSink() {
+            @Override
+            public Readiness write(ByteBuf data) {
+                return slow;
+            }
+        };
+        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink)), HEAD, Runnable::run);
+        byte[] body = new Upload().file("f", "f", "y".repeat(1000)).toBytes();
+        AtomicInteger callers = new AtomicInteger();
+        AtomicInteger calls = new AtomicInteger();
+        AtomicBoolean overlap = new AtomicBoolean();
+        form.start(count -> {
+            overlap.compareAndSet(false, callers.incrementAndGet() > 1);
+            if (calls.incrementAndGet() == 1) {
+                form.onNext(bytes(body, 0, 200));
+                CompletableFuture.runAsync(slow::ready).join(); // another thread finds that there is demand again
+            }
+            callers.decrementAndGet();
+        });
+        assertFalse(overlap.get());
+        assertEquals(2, calls.get());
+        form.onNext(bytes(body, 200, body.length));
+        form.onComplete();
+        form.completion().toCompletableFuture().get(2, TimeUnit.MINUTES).close();
+    }
+
+    @Test
+    void subscription_throwing_endsForm() {
+        IllegalStateException closed = new IllegalStateException("closed");
+        FormSubscriber form = subscriber(options(), HEAD, Runnable::run);
+        form.start(count -> {
+            throw closed;
+        });
+        assertSame(closed, failure(form));
+    }
+
+    @Test
+    void subscription_throwingWhileRestIsDiscarded_reportsTheRejection() {
+        FormSubscriber form = subscriber(options().maxPartBytes(10).noMinimumRate(), HEAD, Runnable::run);
+        byte[] body = new Upload().file("f", "f", "y".repeat(5000)).toBytes();
+        AtomicInteger calls = new AtomicInteger();
+        form.start(count -> {
+            if (calls.incrementAndGet() == 2) {
+                throw new IllegalStateException("closed");
+            }
+            form.onNext(bytes(body, 0, 300));
+        });
+        assertEquals(
+                MultipartException.Reason.PART_TOO_LARGE,
+                assertInstanceOf(MultipartException.class, failure(form)).reason());
+    }
+
+    @Test
+    void completion_cancelled_abortsForm() {
+        FormSubscriber form = subscriber(options(), HEAD, Runnable::run);
+        form.onSubscribe(requests);
+        form.onNext(bytes(new Upload().file("f", "f", "y".repeat(5000)).toBytes(), 0, 3000));
+        assertEquals(1, spool.files());
+        form.completion().toCompletableFuture().cancel(true);
+        assertEquals(0, spool.files());
+        assertTrue(requests.cancelled);
+    }
+
+    @Test
+    void completion_cancelledWhileRestIsDiscarded_cancelsSubscription() {
+        FormSubscriber form = subscriber(options().maxPartBytes(10), HEAD, Runnable::run);
+        form.onSubscribe(requests);
+        form.onNext(bytes(new Upload().file("f", "f", "y".repeat(5000)).toBytes(), 0, 300));
+        assertFalse(requests.cancelled);
+        form.completion().toCompletableFuture().cancel(true);
+        assertTrue(requests.cancelled);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void completion_cancelledDuringCommit_formIsClosed(boolean clientHasLeft) {
+        Readiness commit = Readiness.pending();
+        FormAdmission admission = new FormAdmission() {
+            @Override
+            public Readiness admit() {
+                return Readiness.READY;
+            }
+
+            @Override
+            public Readiness commit() {
+                return commit;
+            }
+        };
+        FormSubscriber form = subscriber(options().admission(admission), HEAD, Runnable::run);
+        form.onSubscribe(requests);
+        byte[] body = new Upload().file("f", "f", "y".repeat(5000)).toBytes();
+        form.onNext(bytes(body, 0, body.length));
+        form.onComplete();
+        if (clientHasLeft) {
+            form.onError(new IOException("gone"));
+        }
+        form.completion().toCompletableFuture().cancel(true);
+        assertEquals(1, spool.files(), "the commit decides");
+        commit.ready();
+        assertEquals(0, spool.files());
     }
 }

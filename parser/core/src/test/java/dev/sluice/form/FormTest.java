@@ -315,8 +315,21 @@ class FormTest extends SpooledTest {
     }
 
     @Test
+    void charsetField_first_isUsedUnlessItIsTooLongForAName() throws IOException {
+        for (int length : new int[] {64, 65}) {
+            Upload upload = new Upload()
+                    .field("_charset_", "u".repeat(length))
+                    .field("_charset_", "iso-8859-1")
+                    .field("f", "\u00E4");
+            try (MultipartForm form = upload.read(options().build())) {
+                assertEquals(length == 64 ? "\uFFFD" : "\u00E4", form.text("f"));
+            }
+        }
+    }
+
+    @Test
     void charsetField_withACharsetWithoutAscii_isIgnoredAndReported() throws IOException {
-        for (String charset : List.of("UTF-16", "ibm037", "UTF-32", "IBM864")) { // the last has another percent sign
+        for (String charset : List.of("UTF-16", "ibm037", "UTF-32", "IBM864")) { // IBM864 has another percent sign
             Upload upload = new Upload().field("_charset_", charset).field("f", "\u00c3\u00bc");
             try (MultipartForm form = upload.read(options().build())) {
                 assertEquals("\u00fc", form.text("f"));

@@ -19,9 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Processes that are killed during uploads. A restart removes all their files, and no published file is incomplete.
- */
+/** Processes killed during uploads. A restart removes their temporary files, and no published file is incomplete. */
 @Tag("sized")
 class KilledProcessTest {
     private static final int KILLS = ProofSize.of("sluice.kills", 8, 50);
@@ -89,9 +87,7 @@ class KilledProcessTest {
         assertEquals(128 + 9, child.exitValue());
     }
 
-    /**
-     * Receives uploads until it is killed. Each has a part for the spool and one for a file with its own checksum.
-     */
+    /** Receives uploads until it is killed. Each has a part for the spool and one for a file with its own checksum. */
     static final class Child {
         private Child() {}
 

@@ -176,8 +176,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 assertEquals(422, refused.httpStatus());
                 assertEquals(1, refused.partIndex());
                 FormIntake intake = assembler.intake();
-                assertEquals(
-                        expected == body.length + 1 ? 0 : 4901, intake.demand()); // the end is detected one byte later
+                assertEquals(expected == body.length + 1 ? 0 : 4901, intake.demand()); // one more byte, to see the end
                 if (intake.demand() > 0) {
                     Upload.feed(assembler, body, fed, body.length, 1000);
                     assertEquals(1, intake.demand());

@@ -65,7 +65,7 @@ class LimitsThroughEveryApiTest extends SpooledTest {
             this.intake = intake;
         }
 
-        /** Whether it reads parts as text, to which another limit applies. */
+        /** Whether this API reads parts as text, to which another limit applies. */
         boolean readsText() {
             return this == READER_AS_TEXT || name().startsWith("FORM_");
         }
@@ -135,7 +135,7 @@ class LimitsThroughEveryApiTest extends SpooledTest {
 
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryApi")
-    void aLimitPassesUpToItsValueAndFailsOneBeyondAtThatByte(LimitCase limit, Api api) throws Exception {
+    void limit_isAcceptedExactly_andRejectedAtTheNextByte(LimitCase limit, Api api) throws Exception {
         MultipartOptions limits = MultipartOptions.builder()
                 .maxHeadersPerPart(1000)
                 .set(Setting.of(limit.setting()), String.valueOf(LimitCase.LIMIT))
@@ -160,7 +160,7 @@ class LimitsThroughEveryApiTest extends SpooledTest {
     }
 
     @Test
-    void noLimitIsMissing() {
+    void limits_allHaveACase() {
         assertEquals(
                 Stream.of(Setting.values())
                         .filter(setting -> setting.scope() == Setting.Scope.BODY)

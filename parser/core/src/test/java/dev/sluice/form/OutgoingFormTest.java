@@ -38,7 +38,7 @@ class OutgoingFormTest extends SpooledTest {
     private final OutgoingForm out = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
     private final Received received = new Received();
 
-    /** A subscriber that collects the body, and counts its ends. */
+    /** A subscriber that collects the body, and counts the calls of {@code onComplete}. */
     private static final class Received implements Flow.Subscriber<ByteBuf> {
         private final ByteArrayOutputStream body = new ByteArrayOutputStream();
         private Flow.Subscription subscription;
@@ -282,6 +282,16 @@ class OutgoingFormTest extends SpooledTest {
         assertInstanceOf(IOException.class, received.failure);
         PartSink sink = out.part("a\r\n", null, null);
         assertThrows(IllegalArgumentException.class, sink::complete);
+    }
+
+    @Test
+    void fileInputThatWasLeftEmpty_isSentUnlessItHasContent() throws IOException {
+        subscribe();
+        send(new Upload().file("photo", "", "").toBytes(), 1000);
+        assertEquals(List.of("photo  application/octet-stream "), read(out.contentType(), received.body));
+        PartSink sink = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT)
+                .part("photo", "", null);
+        assertThrows(IllegalArgumentException.class, () -> sink.write(Unpooled.wrappedBuffer(FORM)));
     }
 
     @Test

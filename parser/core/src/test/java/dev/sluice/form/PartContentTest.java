@@ -285,7 +285,7 @@ class PartContentTest extends SpooledTest {
         assertEquals(List.of(), Upload.openFilesIn(spool.path()));
     }
 
-    /** {@return a form in more than one segment of memory, the last one nearly full, with equal bytes} */
+    /** {@return a form of equal bytes in several segments of memory, the last of them nearly full} */
     private MultipartForm inMemory(String letter) throws IOException {
         return new Upload()
                 .file("file", "f", letter.repeat(24_000))

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Parts that a consumer on another thread reads, and the effects of each side on the other. */
+/** Parts that a consumer on another thread reads, and the effects of form and consumer on each other. */
 @ExtendWith(LeakCheck.class)
 class PartPipeTest {
     private static final Duration SHORT = Duration.ofMillis(1);
@@ -61,7 +61,7 @@ class PartPipeTest {
 
     @Test
     void stream_endsOnlyWhenTheFormIsComplete() throws Exception {
-        String text = "The quick brown fox jumps over the lazy dog. ".repeat(100); // not copied
+        String text = "The quick brown fox jumps over the lazy dog. ".repeat(100); // too large to be copied
         for (int capacity : new int[] {1, 7, 100_000}) {
             PartPipe pipe = PartPipe.create(capacity, ChronoUnit.FOREVER.getDuration(), memory);
             FutureTask<byte[]> consumer = start(() -> {
@@ -148,8 +148,7 @@ class PartPipeTest {
     void smallSlice_keepsNoChunk() throws IOException {
         PartPipe pipe = PartPipe.create(CHUNK, memory);
         ByteBuf chunk = Unpooled.buffer(CHUNK);
-        for (int size :
-                new int[] {2 << 10, CHUNK / 2}) { // a size that was once retained, and the largest one that is copied
+        for (int size : new int[] {2 << 10, CHUNK / 2}) { // the second is the largest that is copied
             long before = memory.used();
             pipe.write(chunk.setIndex(0, size).slice().asReadOnly());
             assertEquals(1, chunk.refCnt());

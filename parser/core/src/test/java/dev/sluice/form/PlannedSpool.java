@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 
-/** A spool with predictable names, as an attacker would like them. For tests in other packages. */
+/** A spool with predictable names, which would help an attacker. For tests in other packages. */
 public final class PlannedSpool {
     private PlannedSpool() {}
 

@@ -35,9 +35,9 @@ public final class PushedForm implements FormSource, AutoCloseable {
         return form;
     }
 
-    /** Reads a whole form from a stream. */
+    /** {@return the form} At most one more byte of a rejected body is read. */
     public static MultipartForm read(InputStream in, Boundary boundary, FormOptions options) throws IOException {
-        return Forms.of(options).read(in, contentType(boundary));
+        return Forms.of(options.toBuilder().maxDrainBytes(0).build()).read(in, contentType(boundary));
     }
 
     @Override
@@ -55,7 +55,6 @@ public final class PushedForm implements FormSource, AutoCloseable {
         resumed.add(work);
     }
 
-    /** Runs all queued work. */
     public void runResumed() {
         for (Runnable work = resumed.poll(); work != null; work = resumed.poll()) {
             work.run();

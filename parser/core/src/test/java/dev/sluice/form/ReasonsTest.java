@@ -62,7 +62,7 @@ class ReasonsTest {
             BODY_TOO_LARGE | 413 | maxBodyBytes=54 | FIELDEND | the size of the multipart body exceeds the limit of 54 bytes (maxBodyBytes; part 0 "title", offset 54)
             FIELD_TOO_LARGE | 413 | maxFieldBytes=1 | FIELDEND | the size of a part as text or in memory exceeds the limit of 1 bytes (maxFieldBytes; part 0 "title", offset 54)
             IN_MEMORY_TOO_LARGE | 413 | maxInMemoryBytes=9 | FIELDEND | the size of the form in memory exceeds the limit of 9 bytes (maxInMemoryBytes; part 0 "title", offset 53)
-            MEMORY_FULL | 503 | maxHeaderBytesPerPart=1MiB | FIELD | the memory for uploads is used up: all of them together may hold 100000 bytes (memoryBudgetBytes)
+            MEMORY_FULL | 503 | maxHeaderBytesPerPart=1MiB | FIELD | the memory for uploads is used up: all uploads together may hold 100000 bytes (memoryBudgetBytes)
             SPOOL_FULL | 507 | spillThreshold=0 | NAMED; filename=f\\r\\n\\r\\nvvEND | the size of all uploads on disk exceeds the limit of 1 bytes (maxSpoolBytes; part 0 "title")
             TOO_MANY_FILES_ON_DISK | 413 | maxFilesOnDisk=0 | NAMED; filename=f\\r\\n\\r\\nLARGEEND | the count of files of the form on disk exceeds the limit of 0 (maxFilesOnDisk; part 0 "title", offset 65)
             PART_REFUSED | 422 | refused | FIELDEND | no #1 here (part 0 "title", offset 53)

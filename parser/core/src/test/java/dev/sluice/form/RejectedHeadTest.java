@@ -65,18 +65,36 @@ class RejectedHeadTest extends SpooledTest {
     void contentLength_aboveLimit_isRejectedWithoutReading() throws IOException {
         Forms forms =
                 Forms.of(FormOptions.builder(spool, budget).maxBodyBytes(100).build());
-        MultipartException rejected =
-                assertThrows(MultipartException.class, () -> forms.read(UNREAD, TYPE, 101)); // the body is not drained
+        long tooMuch = 2 * MIB; // to read and discard
+        MultipartException rejected = assertThrows(MultipartException.class, () -> forms.read(UNREAD, TYPE, tooMuch));
         assertEquals(Reason.BODY_TOO_LARGE, rejected.reason());
         assertEquals(
                 415,
-                assertThrows(MultipartException.class, () -> forms.read(UNREAD, null, 10))
+                assertThrows(MultipartException.class, () -> forms.read(InputStream.nullInputStream(), null, 10))
                         .httpStatus());
         byte[] body = new Upload().field("a", "1").toBytes();
         for (long length : new long[] {body.length, -1, 1, 100}) { // the length does not limit what is read
             try (MultipartForm form = forms.read(new ByteArrayInputStream(body), TYPE, length)) {
                 assertEquals("1", form.text("a"));
             }
+        }
+    }
+
+    @Test
+    void rejectedBody_isReadUpToMaxDrainBytes() throws IOException {
+        Forms forms =
+                Forms.of(FormOptions.builder(spool, budget).maxBodyBytes(100).build());
+        byte[] body = new Upload().file("a", "a.bin", "x".repeat((int) MIB / 2)).toBytes();
+        for (String type : new String[] {TYPE, "application/json"}) {
+            InputStream undeclared = new ByteArrayInputStream(body);
+            assertThrows(MultipartException.class, () -> forms.read(undeclared, type));
+            assertEquals(0, undeclared.available());
+            InputStream declared = new ByteArrayInputStream(body);
+            assertThrows(MultipartException.class, () -> forms.read(declared, type, body.length));
+            assertEquals(0, declared.available());
+            InputStream longer = new ByteArrayInputStream(new byte[(int) (4 * MIB)]);
+            assertThrows(MultipartException.class, () -> forms.read(longer, type, options -> options));
+            assertTrue(longer.available() > 2 * MIB, "more than 2 MiB were read");
         }
     }
 
@@ -146,7 +164,7 @@ class RejectedHeadTest extends SpooledTest {
         return ((MultipartException) failure.getCause()).reason();
     }
 
-    /** The quota is 16 MiB. Memory may hold 1 MiB of a body. Its delimiters, preamble and epilogue are not stored. */
+    /** The quota is 16 MiB, and memory may hold 1 MiB of a body. Delimiters, preamble and epilogue are not stored. */
     @Test
     void contentLength_aboveSpoolQuota_isRejectedWithoutReading() throws IOException {
         UnaryOperator<FormOptions.Builder> none = options -> options;

@@ -202,7 +202,7 @@ class SinksTest extends SpooledTest {
         assertEquals(0, spool.files());
     }
 
-    /** A sink that is published or fails under control of the test, and lists its name while it is visible. */
+    /** A sink that the test publishes or fails. The test adds its name to {@code visible}; a retraction removes it. */
     private static class VisibleSink extends IdleSink {
         private final List<String> visible;
         private final String name;
@@ -251,7 +251,7 @@ class SinksTest extends SpooledTest {
         VisibleSink second = new VisibleSink(visible, "second") {
             @Override
             public void close() {
-                visible.add("first"); // on the thread of the first sink, before it is closed
+                visible.add("first"); // as if another thread published the first sink now
                 first.publishing.ready();
             }
         };

@@ -68,7 +68,7 @@ class SpoolDirectoryTest {
     void quota_isExactAndReleased() throws IOException {
         int block = Spool.BLOCK;
         try (SpoolDirectory spool = spool().maxSpoolBytes(5 * block).open()) {
-            PartContent some = store(spool, 2 * block + 1); // three of them
+            PartContent some = store(spool, 2 * block + 1); // three blocks
             MultipartException full = assertThrows(MultipartException.class, () -> store(spool, 2 * block + 1));
             assertEquals(Reason.SPOOL_FULL, full.reason());
             assertEquals(507, full.httpStatus());

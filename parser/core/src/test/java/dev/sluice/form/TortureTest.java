@@ -121,9 +121,7 @@ class TortureTest {
                 failed.toString());
     }
 
-    /**
-     * Deletes the files that the process could not delete. In production, the sweep of a later process does so.
-     */
+    /** Deletes the files that the process could not delete. In production, the sweep of a later process does so. */
     private void assertSwept(String context) throws IOException {
         List<Path> left = Upload.list(root.resolve("spool"));
         assertTrue(left.size() <= 2, context + ": left " + left);

@@ -17,9 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * A builder of bodies with the boundary {@code x}, with checks for leftovers. Text is ISO-8859-1: one byte for each char.
- */
+/** A builder of bodies with the boundary {@code x}, and checks for leftovers. Text is ISO-8859-1, one byte per char. */
 public final class Upload {
     public static final Boundary BOUNDARY = Boundary.of("x");
 
@@ -70,7 +68,7 @@ public final class Upload {
         }
     }
 
-    /** Asserts that there is no file, open descriptor or charge, without a garbage collection. */
+    /** Asserts that no file, open descriptor or charge is left. Does not wait for a garbage collection. */
     public static void assertNothingIsLeft(SpoolDirectory spool, MemoryBudget budget, String context) {
         assertEquals(0, spool.files(), context);
         assertEquals(0, spool.bytes(), context);
@@ -79,9 +77,7 @@ public final class Upload {
         assertEquals(0, budget.used(), context);
     }
 
-    /**
-     * {@return the files below {@code directory} that this process has open}
-     */
+    /** {@return the files below {@code directory} that this process has open} */
     public static List<String> openFilesIn(Path directory) {
         String below = directory + "/";
         String[] descriptors = new File("/proc/self/fd").list();

@@ -83,7 +83,7 @@ class CommonHeadersTest {
         }
     }
 
-    /** Every byte at each position; in the short form of the proof every fifth byte, and all bytes with a meaning. */
+    /** Tries every byte at each position. Short builds try every fifth byte and all bytes with a meaning. */
     @Tag("sized")
     @ParameterizedTest
     @ValueSource(strings = {"STANDARD", "STRICT", "COMPATIBLE"})

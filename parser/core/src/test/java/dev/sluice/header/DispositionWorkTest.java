@@ -12,9 +12,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each byte of a Content-Disposition is read a bounded number of times, for every input. */
+/** Checks that each byte of a Content-Disposition is read a limited number of times, for every input. */
 class DispositionWorkTest {
-    /** Much more than the largest section that the default limits allow. */
+    /** The number of bytes of a value, much more than the default limits allow for a header section. */
     private static final int SIZE = 256 << 10;
 
     private record Case(String name, String before, String token, String after, Preset preset) {

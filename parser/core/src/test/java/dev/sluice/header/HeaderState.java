@@ -3,7 +3,7 @@ package dev.sluice.header;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.StateHash;
 
-/** The part of a {@link StateHash} that is in this package. */
+/** The part of {@link StateHash} for the classes of this package. */
 public final class HeaderState {
     private HeaderState() {}
 

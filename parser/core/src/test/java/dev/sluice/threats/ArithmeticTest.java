@@ -23,7 +23,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Table F, arithmetic and announced lengths: sizes are {@code long} values, and only received bytes are counted. */
+/** Section F of threats.md, arithmetic and announced lengths: sizes are {@code long} values, and only received bytes are counted. */
 class ArithmeticTest {
     /** A long boundary, so that the search uses long strides. */
     private static final String B =
@@ -163,8 +163,9 @@ class ArithmeticTest {
     }
 
     @Test
-    void helidon_7de1830021_contentLengthOfPart_isIgnored() {
-        for (String length : List.of("0", "-1", "1", "5", "1000000000000", "99999999999999999999", "x", "")) {
+    void helidon_7de1830021_contentLengthOfPart_isIgnored() { // two of the lengths are 5 in 32 or 64 bits
+        for (String length :
+                List.of("0", "-1", "1", "5", "1000000000000", "4294967301", "18446744073709551621", "x", "")) {
             String part = "--x\r\n" + Run.FIELD + "Content-Length: " + length + "\r\n\r\nvalue\r\n";
             Run run = Run.of(part + part + "--x--\r\n").assertAccepted();
             assertEquals(

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** Table A, the search for the boundary: buffer geometry and algorithmic complexity. */
+/** Section A of threats.md, the search for the boundary: buffer geometry and algorithmic complexity. */
 @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
 class BoundarySearchTest {
-    /** Twice the largest header section, because buffers grow by doubling, plus one block. */
+    /** The maximum number of bytes held: twice the largest header section, because buffers grow by doubling, plus one block. */
     private static final long MOST_HELD = 2 * 8192 + 512;
 
     private static final int LONG_PART = ProofSize.of("sluice.longPart", 4 << 20, 50 << 20);
@@ -149,7 +149,7 @@ class BoundarySearchTest {
         }
     }
 
-    /** Repeats text before the first delimiter, in a part, and after the last delimiter. */
+    /** Checks the work for text that is repeated before the first delimiter, in a part, or after the last delimiter. */
     private static void assertWorkIsLinear(String text, int chunkSize) {
         MultipartOptions large = Run.options(
                 Preset.COMPATIBLE, limits -> limits.maxPreambleBytes(1 << 20).maxEpilogueBytes(1 << 20));

@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
-/** Table I, reference-counted buffers: exact counts, also on paths that other tests rarely use. */
+/** Section I of threats.md, reference-counted buffers: exact counts, also on paths that other tests rarely use. */
 class BuffersTest {
     private static final byte[] BODY = Run.bytes(Run.field("one", "value")
             + Run.file("two", "f", "\r\n--y\r\n--\r\n0123456789")
@@ -49,7 +49,7 @@ class BuffersTest {
         return MultipartOptions.builder().allocator(memory).build();
     }
 
-    /** Keeps all bytes, like a disk that does not respond. */
+    /** A sink that keeps all bytes, like a disk that does not respond. */
     private static final class StalledSink extends IdleSink {
         private final Queue<ByteBuf> queue = new ArrayDeque<>();
 

@@ -25,7 +25,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Table K, names chosen by the client: compared exactly, never part of a path. */
+/** Section K of threats.md, names chosen by the client: compared exactly, never part of a path. */
 class ClientNamesTest {
     private static final String[] TRAVERSALS =
             ("../../etc/passwd , ..\\..\\windows\\system32\\cmd.exe , /etc/passwd , C:\\boot.ini , C:boot.ini"
@@ -61,7 +61,7 @@ class ClientNamesTest {
                 MultipartForm form = read(spool, body)) {
             assertEquals(1, form.parts("upload").size());
             assertEquals("innocent.txt", form.part("upload").filename());
-            assertNull(form.text("upload"), "a file is not a text");
+            assertNull(form.text("upload"), "a file is not a text field");
             assertEquals(List.of(), form.texts("upload"));
             assertEquals("capital", form.text("Upload"));
             assertEquals("blank", form.text("upload "));
@@ -139,7 +139,7 @@ class ClientNamesTest {
         String table = "../../etc/passwd > passwd , ..\\..\\windows\\system32\\cmd.exe > cmd.exe , /etc/passwd > passwd"
                 + " , C:\\boot.ini > boot.ini , C:boot.ini > C_boot.ini , \\\\server\\share\\f > f , \\\\?\\C:\\f > f"
                 + " , .. > NOTHING , ../ > NOTHING , CON > _CON , con.txt > _con.txt , a:stream > a_stream"
-                + " , a::$DATA > a__$DATA , f. .  > f , .htaccess > htaccess , ....//f > f";
+                + " , a::$DATA > a___DATA , f. .  > f , .htaccess > htaccess , ....//f > f";
         for (String row : table.split(" , ")) {
             String sent = row.split(" > ")[0];
             String safe = row.split(" > ")[1].replace("NOTHING", "");

@@ -35,7 +35,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** Table M, differences between readers: ambiguous input is rejected, or has the same result for every split. */
+/**
+ * Section M of threats.md, differences between readers: ambiguous input is rejected, or has the same result for every split.
+ */
 class DifferentialsTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long BLANKS = ProofSize.of("sluice.blanks", 2 << 20, 20 << 20);
@@ -164,7 +166,7 @@ class DifferentialsTest {
         }
     }
 
-    /** Every byte of the data is delivered, from one chunk, any two chunks, and many chunks. */
+    /** Asserts that every byte of the data is delivered, for one chunk, any two chunks, and many chunks. */
     private static void assertNothingIsLost(String data, Preset preset) {
         byte[] body = Run.bytes(Run.HEAD + data + Run.TAIL);
         MultipartOptions options = MultipartOptions.builder().preset(preset).build();
@@ -179,7 +181,7 @@ class DifferentialsTest {
         assertEquals(List.of(new Run.Part("a", null, data)), run.parts, how);
     }
 
-    /** Returns only its first bytes from the first read. */
+    /** A stream whose first read returns only the first bytes. */
     private static final class TwoReads extends ByteArrayInputStream {
         private final int first;
 
@@ -267,7 +269,7 @@ class DifferentialsTest {
         }
     }
 
-    /** Decodes base64, and counts reads of its bytes and allocations. */
+    /** Decodes base64, and checks that each byte is read once and little memory is allocated. */
     private static void assertLookedAtOnce(byte[] encoded, int chunkSize) throws IOException {
         TransferDecoder decoder = LegacyFormats.transferDecoder("base64", IOException::new);
         byte[] decoded = new byte[TransferDecoder.maxDecoded(chunkSize)];

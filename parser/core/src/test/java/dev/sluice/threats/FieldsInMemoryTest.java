@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Table E, fields in memory: limited by size, with or without a file name, and charged with their full cost. */
+/** Section E of threats.md, fields in memory: limited by size, with or without a file name, and charged with their full cost. */
 class FieldsInMemoryTest {
     private static final Boundary X = Boundary.of("x");
     private static final long GIBI = 1L << 30;
@@ -165,7 +165,7 @@ class FieldsInMemoryTest {
         MultipartException size = refused(body, defaults);
         assertEquals(Reason.BODY_TOO_LARGE, size.reason());
         assertEquals(64L << 20, size.offset());
-        assertTrue(body.taken() <= (64L << 20) + (32 << 10), "taken: " + body.taken());
+        assertTrue(body.taken() <= (64L << 20) + (32 << 10) + 1, "taken: " + body.taken());
     }
 
     @Test

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
- * Table C, header parameters: the work is linear in their length. Values that are parsed on their own are so long that
+ * Section C of threats.md, header parameters: the work is linear in their length. Values that are parsed on their own are so long that
  * linear work takes milliseconds and quadratic work would take minutes.
  */
 @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
@@ -44,7 +44,7 @@ class HeaderParametersTest {
         }
     }
 
-    /** Parses values of this size with every token, and a few values of a 16th of this size. */
+    /** Checks the work for values of up to {@code size} characters with every token. */
     private static void parseAll(int size) {
         for (String token : TOKENS) {
             for (String start : List.of(

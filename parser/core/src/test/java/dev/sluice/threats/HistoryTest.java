@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bugs of other parsers that no other test of this package detected when they were introduced here. */
+/** Bugs in other parsers that no other test in this package detected when they were introduced into Sluice. */
 class HistoryTest {
     @TempDir
     Path root;

@@ -23,7 +23,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Table J, crashes on malformed input: every malformed body causes the same type of exception. */
+/** Section J of threats.md, crashes on malformed input: every malformed body causes the same type of exception. */
 class MalformedInputTest {
     private static FormOptions options(Preset preset) {
         return FormOptions.inMemory(MemoryBudget.unlimited()).preset(preset).build();
@@ -68,7 +68,7 @@ class MalformedInputTest {
         for (int seed = 0; seed < 24_000; seed++) {
             Soup.Body soup = Soup.body(seed);
             byte[] body = soup.bytes();
-            if (seed % 2 == 0 && body.length > 0) { // bytes of any kind at any place
+            if (seed % 2 == 0 && body.length > 0) { // changes random bytes
                 for (int change = random.nextInt(4); change >= 0; change--) {
                     body[random.nextInt(body.length)] = (byte) random.nextInt(256);
                 }
@@ -157,7 +157,7 @@ class MalformedInputTest {
             if ((control < ' ' || control == 0x7F) && control != '\t') {
                 for (Preset preset : Run.PRESETS) {
                     if (control == '\n' && preset == Preset.COMPATIBLE) {
-                        continue; // a line end there
+                        continue; // a line end in this preset
                     }
                     for (String quote : List.of("", "\"")) {
                         Run run = Run.of(

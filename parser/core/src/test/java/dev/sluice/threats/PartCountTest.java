@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Table D, the number of parts: limited in the lowest layer, and nothing is kept of previous parts. */
+/** Section D of threats.md, the number of parts: the decoder limits it, and keeps nothing of previous parts. */
 class PartCountTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -81,7 +81,7 @@ class PartCountTest {
         }
     }
 
-    /** The decoder, the reader and the form have the same result, also with a preset that expands nested parts. */
+    /** Asserts that the decoder, the reader and the form have the same result, also with a preset that expands nested parts. */
     private static void assertEveryApi(
             Reason expected, Supplier<InputStream> body, UnaryOperator<MultipartOptions.Builder> limits)
             throws IOException {
@@ -192,7 +192,7 @@ class PartCountTest {
         }
     }
 
-    /** A limit that the body of the test exceeds if it is {@code tight}. */
+    /** A limit. The body of the test exceeds the value that {@code tight} sets. */
     private record Limit(
             Reason reason,
             UnaryOperator<MultipartOptions.Builder> tight,

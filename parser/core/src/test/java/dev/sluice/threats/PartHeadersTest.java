@@ -24,12 +24,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** Table B, size and count of part headers: bounded before they are kept, per part and in all. */
+/**
+ * Section B of threats.md, size and count of part headers: limited before they are stored, for each part and for all parts
+ * together.
+ */
 @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
 class PartHeadersTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Twice the largest header section, because buffers grow by doubling, plus one block. */
+    /** The maximum number of bytes held: twice the largest header section, because buffers grow by doubling, plus one block. */
     private static final long MOST_HELD = 2 * 8192 + 512;
 
     private static final String PADDED = "--x\r\n" + Run.FIELD + "X-Padding: " + "p".repeat(7000) + "\r\n\r\nv\r\n";
@@ -184,7 +187,7 @@ class PartHeadersTest {
                 .maxInMemoryBytes(1 << 30)
                 .build();
         double overhead = Memory.overhead(options, () -> new Repeated("", fields, 1000, "--x--"));
-        assertTrue(overhead <= 1.25, "the heap holds " + overhead + " of what is charged");
+        assertTrue(overhead <= 1.25, "the heap used, as a multiple of the charge, is " + overhead);
     }
 
     @Test

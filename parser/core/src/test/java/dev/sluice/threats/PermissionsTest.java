@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Table H, permissions of temporary files: other users cannot read them, and files of other users are not written. */
+/** Section H of threats.md, permissions of temporary files: other users cannot read them, and files of other users are not written. */
 class PermissionsTest {
     private static final Upload UPLOAD = new Upload().file("f", "f", "0123456789".repeat(2));
 
@@ -60,7 +60,7 @@ class PermissionsTest {
                 output);
     }
 
-    /** Runs in a separate JVM. */
+    /** The main class of a separate JVM. */
     static final class Child {
         private Child() {}
 
@@ -110,13 +110,13 @@ class PermissionsTest {
         Path victim = Files.writeString(root.resolve("victim"), "precious");
         try (SpoolDirectory spool = PlannedSpool.open(root.resolve("spool"), "home", "link", "file", "dangling")) {
             Files.createSymbolicLink(spool.path().resolve("link"), victim);
-            Files.writeString(spool.path().resolve("file"), "somebody's");
+            Files.writeString(spool.path().resolve("file"), "another user's");
             Files.createSymbolicLink(spool.path().resolve("dangling"), root.resolve("made"));
             for (int name = 0; name < 3; name++) {
                 assertThrows(FileAlreadyExistsException.class, () -> read(spool));
             }
             assertEquals("precious", Files.readString(victim));
-            assertEquals("somebody's", Files.readString(spool.path().resolve("file")));
+            assertEquals("another user's", Files.readString(spool.path().resolve("file")));
             assertTrue(Files.notExists(root.resolve("made")));
             assertEquals(0, spool.files());
         }

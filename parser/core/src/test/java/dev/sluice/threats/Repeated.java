@@ -23,7 +23,7 @@ final class Repeated extends InputStream {
         return size;
     }
 
-    /** {@return the number of bytes that were requested} */
+    /** {@return the number of bytes that have been read} */
     long taken() {
         return at;
     }

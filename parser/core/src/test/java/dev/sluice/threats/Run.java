@@ -23,7 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** A run of a decoder over a body, with its calls and memory. Text is ISO-8859-1. */
+/** A run of a decoder over a body, with its results, calls and memory. Text is ISO-8859-1. */
 final class Run {
     /** The header lines of a field called {@code a}, without the blank line. */
     static final String FIELD = "Content-Disposition: form-data; name=\"a\"\r\n";
@@ -49,15 +49,15 @@ final class Run {
     List<ReportedDeviation> deviations = List.of();
     long deviationCount;
 
-    /** Bytes taken from the source. */
+    /** The number of bytes read from the source. */
     long fed;
 
-    /** Calls of {@code next()}. */
+    /** The number of calls of {@code next()}. */
     long calls;
 
     long chunks;
 
-    /** The most memory held when the decoder needs input. */
+    /** The maximum number of bytes held when the decoder needs input. */
     long mostHeld;
 
     private Run() {}

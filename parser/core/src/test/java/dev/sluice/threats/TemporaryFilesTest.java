@@ -36,7 +36,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Table G, temporary files, descriptors and disk: released at once on every path, without a garbage collection. */
+/** Section G of threats.md, temporary files, descriptors and disk: released at once on every path, without a garbage collection. */
 @Timeout(180)
 class TemporaryFilesTest extends SpooledTest {
     private static final byte[] BODY = Run.bytes(Run.file("one", "1", "0123456789".repeat(5))
@@ -184,7 +184,7 @@ class TemporaryFilesTest extends SpooledTest {
         Files.delete(root.resolve("small"));
     }
 
-    /** {@return the part of the quota that the body uses} */
+    /** {@return the number of bytes of the quota that the body uses} */
     private int neededRoom() throws IOException {
         try (MultipartForm form = PushedForm.read(
                 new ByteArrayInputStream(BODY),
@@ -306,8 +306,8 @@ class TemporaryFilesTest extends SpooledTest {
                 .that()
                 .resideOutsideOfPackage("dev.sluice.encode") // sends bodies through a Flow.Publisher
                 .and()
-                .haveNameNotMatching(
-                        "dev\\.sluice\\.form\\.(OutgoingForm|FormSubscriber).*") // use threads of the caller
+                // these use threads of the caller
+                .haveNameNotMatching("dev\\.sluice\\.form\\.(OutgoingForm|FormSubscriber|FormBodyHandler).*")
                 .should()
                 .callConstructor(Thread.class, Runnable.class)
                 .orShould()
@@ -348,7 +348,7 @@ class TemporaryFilesTest extends SpooledTest {
         }
     }
 
-    /** A sink that is not ready does not affect the size of its part. */
+    /** The size limit of a part also applies while its sink is not ready. */
     @Test
     void cve_2026_77063_lateSink_doesNotBypassSizeLimit() throws IOException {
         int in = new String(BODY, StandardCharsets.ISO_8859_1).indexOf("0123456789") + 3;

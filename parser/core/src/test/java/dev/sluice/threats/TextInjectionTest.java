@@ -20,12 +20,12 @@ import java.io.Serializable;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Table L, injection through text: messages contain settings and numbers, and at most one escaped byte of the input. */
+/** Section L of threats.md, injection through text: messages quote only a few characters of the input, and escape them. */
 class TextInjectionTest {
     private static final String MARK = "%{(#_='multipart/form-data').(#cmd='id')}${jndi:x}";
     private int messages;
 
-    /** Input that a client can send anywhere, in malformed bodies. */
+    /** {@return malformed bodies with {@code mark} in every place in which a client can send text} */
     private static List<String> bodies(String mark) {
         String head = "--x\r\nContent-Disposition: ";
         return List.of(
@@ -79,7 +79,7 @@ class TextInjectionTest {
         assertTrue(text.chars().allMatch(c -> c >= ' ' && c < 0x7F), text);
     }
 
-    /** Only the name of the field is quoted at length in a message, escaped and shortened. */
+    /** Checks that the field name in a message is escaped and shortened, and that the rest of the message is harmless. */
     private void assertHarmless(String mark, MultipartException e) {
         String text = e.getMessage();
         if (e.fieldName() != null) {

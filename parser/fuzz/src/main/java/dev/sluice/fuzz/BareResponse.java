@@ -33,7 +33,7 @@ final class BareResponse extends HttpServletResponseWrapper {
         return closes;
     }
 
-    /** Commits the response, as if the application had sent a part of it. */
+    /** Commits the response, as if the application had sent the beginning of it. */
     void commit() {
         committed = true;
     }

@@ -19,10 +19,8 @@ final class BareStream extends ServletInputStream {
     private int at;
 
     /**
-     * Creates a stream.
-     *
      * @param end the number of bytes to deliver
-     * @param fails whether the stream fails after them instead of ending
+     * @param fails whether the stream fails after these bytes instead of ending
      * @param cuts chooses the sizes of the pieces
      */
     BareStream(byte[] body, int end, boolean fails, SplittableRandom cuts) {

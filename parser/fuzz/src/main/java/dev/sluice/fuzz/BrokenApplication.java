@@ -5,6 +5,6 @@ final class BrokenApplication extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     BrokenApplication() {
-        super("a bug of the application", null, false, false);
+        super("a bug in the application", null, false, false);
     }
 }

@@ -21,7 +21,7 @@ final class Decoding implements AutoCloseable {
         this.source = source;
     }
 
-    /** {@return the transcript of a body, fed as {@code feed} does} */
+    /** {@return the transcript of a body that {@code feed} passes to the decoder} */
     static Transcript of(Boundary boundary, MultipartOptions options, Source source, Consumer<Decoding> feed) {
         try (Decoding decoding = new Decoding(boundary, options, source)) {
             feed.accept(decoding);

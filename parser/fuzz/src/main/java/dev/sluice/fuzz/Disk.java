@@ -63,7 +63,7 @@ final class Disk {
     /**
      * Enables faults from now on.
      *
-     * @param call 128 plus the number of the failing call; less than 128 for none
+     * @param call 128 plus the number of calls that succeed before one fails; less than 128 for no failing call
      * @param space 192 plus a quarter of the free bytes; less than 192 for no limit
      */
     void faults(int call, int space) {

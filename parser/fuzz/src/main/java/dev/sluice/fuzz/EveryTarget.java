@@ -2,7 +2,7 @@ package dev.sluice.fuzz;
 
 import java.util.Arrays;
 
-/** A target that runs one of the others, chosen by the first byte. */
+/** A target that runs another target, chosen by the first byte. */
 public final class EveryTarget {
     private EveryTarget() {}
 

@@ -16,16 +16,16 @@ import java.util.Map;
 /**
  * The faults around a form, and the application's decisions about its parts, chosen by six bytes of the fuzzer.
  * <pre>
- * byte 0   the failing call of the disk, byte 1 its space: {@link Disk#faults}
- * byte 2   bits 0-3 the threshold, bits 4-5 the memory of the form, bits 6-7 the budget
- * byte 3-4 three bits for each of five parts, repeated for the next five
+ * byte 0   the failing call of the disk, byte 1 its free space: {@link Disk#faults}
+ * byte 2   bits 0-3 the spill threshold, bits 4-5 the memory of the form, bits 6-7 the budget
+ * byte 3-4 the decisions: three bits for each of five parts, repeated for the next five
  * byte 5   the bytes accepted by a broken sink, and other choices of the application
  * </pre>
  */
 final class FaultPlan {
     static final int HEAD = 6;
 
-    /** Byte 5 for an application without a bug that rejects nothing. */
+    /** Byte 5 of an application that has no bug and rejects nothing. */
     static final byte SOUND_APPLICATION = 64;
 
     private static final int LARGEST_FIELD = 24;
@@ -69,11 +69,7 @@ final class FaultPlan {
         return sizes >> 6 == 3;
     }
 
-    /**
-     * {@return the budget of the process, with extra bytes for other uses than parts}
-     *
-     * @param extra the extra bytes
-     */
+    /** {@return the budget of the process, including {@code extra} bytes that are not for parts} */
     MemoryBudget budget(int extra) {
         return MemoryBudget.of((hasSmallBudget() ? 9 << 10 : 1 << 20) + extra, 0, 0);
     }
@@ -82,7 +78,7 @@ final class FaultPlan {
         return (sizes >> 4 & 3) == 3;
     }
 
-    /** {@return the complete options of the form} */
+    /** {@return the options of the form, completed from {@code builder}} */
     FormOptions.Builder options(FormOptions.Builder builder) {
         return builder.spillThreshold((sizes & 15) * 4L)
                 .maxInMemoryBytes(hasSmallMemory() ? 1400 : 1 << 20)
@@ -140,7 +136,7 @@ final class FaultPlan {
         return kind != FILE && kind != SINK && kind != DROP;
     }
 
-    /** {@return whether the part is rejected and listed} */
+    /** {@return whether the part is skipped and listed} */
     boolean isRefused(int part) {
         return kindOf(part) == DROP && (application & 1) != 0;
     }
@@ -150,7 +146,7 @@ final class FaultPlan {
         return application == 255 || application < 16;
     }
 
-    /** {@return whether a part may fail in its sink without a fault of the disk} */
+    /** {@return whether a sink may fail although the disk has no fault} */
     boolean hasFailingSink(Preset preset) {
         boolean fails = false;
         for (int part = 0; part < DECIDED; part++) {

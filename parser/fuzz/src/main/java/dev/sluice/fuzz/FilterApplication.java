@@ -71,7 +71,7 @@ final class FilterApplication implements FilterChain {
         return seen != null && (flags & COMMITS) != 0;
     }
 
-    /** {@return whether it reads the body itself and may leave a part of it} */
+    /** {@return whether it reads the body itself and may leave some of it unread} */
     boolean ownsBody() {
         return seen != null && ((flags & 7) == 4 || (flags & 7) == 5);
     }
@@ -124,7 +124,7 @@ final class FilterApplication implements FilterChain {
         try {
             result = call.call();
         } catch (IOException | RuntimeException e) {
-            require(!isPlain(e), "the form was denied: " + e);
+            require(!isPlain(e), "the request has no form: " + e);
             verdict.requireRight(e, ofTexts);
             throw e;
         }
@@ -251,12 +251,12 @@ final class FilterApplication implements FilterChain {
             require(verdict.decoded() == null && e.offset() < 0, "a valid Content-Type was rejected: " + e);
             throw e;
         } catch (IllegalStateException e) {
-            require(eager, "no reader for an unread body: " + e);
+            require(eager, "no reader was created for an unread body: " + e);
             throw e;
         }
-        require(!eager, "a reader of a body that was parsed before");
-        ReaderOracle oracle =
-                new ReaderOracle(verdict, Objects.requireNonNull(verdict.decoded(), "an invalid Content-Type"));
+        require(!eager, "a reader was created for a body that was parsed before");
+        ReaderOracle oracle = new ReaderOracle(
+                verdict, Objects.requireNonNull(verdict.decoded(), "a reader was created for an invalid Content-Type"));
         try (MultipartReader reader = made) {
             oracle.read(reader, argument);
         } catch (IOException e) {
@@ -269,7 +269,7 @@ final class FilterApplication implements FilterChain {
     private void raw(HttpServletRequest request) throws IOException, ServletException {
         try {
             byte[] bytes = request.getInputStream().readNBytes(argument);
-            require(!eager || bytes.length == 0, "bytes of a body that was parsed before: " + bytes.length);
+            require(!eager || bytes.length == 0, "bytes were read from a body that was parsed before: " + bytes.length);
         } catch (IOException e) {
             require(e == verdict.stream().failure(), "reading fails: " + e);
             throw e;

@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The servlet filter without a container, in front of a servlet that asks for parts or parameters, reads parts or bytes
  * itself, or throws. Meanwhile, the body is received in pieces, ends early or fails, and all faults of {@link
- * FormTarget} occur. A form must agree with its body, a rejection must have the status of its reason, only documented
- * exceptions may leave the filter, and the request may leak nothing.
+ * FormTarget} may occur. A form must agree with its body, a rejection must have the status of its reason, only
+ * documented exceptions may leave the filter, and the request may leak nothing.
  */
 public final class FilterTarget {
     private static final int OWN = 6;
@@ -45,7 +45,7 @@ public final class FilterTarget {
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
 
-    /** Each filter logs a warning that other multipart types are not rejected. */
+    /** Switched off, because each filter would warn that other multipart types are not rejected. */
     private static final Logger SILENT = Logger.getLogger("dev.sluice.servlet");
 
     static {
@@ -146,7 +146,7 @@ public final class FilterTarget {
         this.application = new FilterApplication(verdict, response, eager, choices);
     }
 
-    /** {@return an input without faults, except those of the body and the connection} */
+    /** {@return an input without faults, except faults of the body and the connection} */
     static byte[] calmed(byte[] input) {
         byte[] calmed = input.clone();
         calmed[1] &= ~2;
@@ -176,7 +176,7 @@ public final class FilterTarget {
                 .build();
     }
 
-    /** {@return the charset of texts and names: the known, ASCII-compatible one of the encodings, or null} */
+    /** {@return the charset of texts and names, or null; only one of {@link #ENCODINGS} is known and contains ASCII} */
     private static @Nullable Charset charset(String encoding) {
         return encoding.equals("ISO-8859-1") ? StandardCharsets.ISO_8859_1 : null;
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param decoded the decoder's result, or null if the Content-Type is rejected
  * @param smallSpool whether the spool may be too small for the files
- * @param tooSlow whether any client may be too slow for the required rate
+ * @param tooSlow whether the required rate is so high that every client may be too slow
  */
 record FilterVerdict(
         FaultPlan faultPlan,
@@ -56,7 +56,7 @@ record FilterVerdict(
         } else if (e instanceof MultipartException reason
                 && !ofTexts
                 && e != stream.failure()) { // thrown by MultipartRequests
-            require(mayBe(reason, false), "refused without a reason: " + reason);
+            require(mayBe(reason, false), "rejected without a reason: " + reason);
         } else if (e instanceof BrokenApplication) {
             require(form.refusal() instanceof BrokenApplication, "the application threw although it has no bug");
         } else if (e != stream.failure() || ofTexts) {

@@ -166,7 +166,7 @@ public final class FormTarget {
         }
     }
 
-    /** Moves a part. A part that could not be moved must still have its content. */
+    /** A part that could not be moved must still have its content. */
     private void move(FormPart part) throws IOException {
         byte[] before;
         try (InputStream in = part.inputStream()) {

@@ -26,8 +26,8 @@ final class Fuzzer {
     /**
      * The result of a run.
      *
-     * @param executions of the target
-     * @param seconds including the start of the JVM
+     * @param executions the number of executions of the target
+     * @param seconds the duration of the run, including the start of the JVM
      * @param found whether the target failed
      * @param coverage the number of edges reached
      * @param output the last lines of the engine's output
@@ -35,10 +35,8 @@ final class Fuzzer {
     record Run(long executions, long seconds, boolean found, long coverage, String output) {}
 
     /**
-     * Creates a fuzzer.
-     *
-     * @param directory for the fuzzer's corpus and its findings
-     * @param classPath of the target and the engine
+     * @param directory the directory for the fuzzer's corpus and its findings
+     * @param classPath the class path of the target and the engine
      */
     Fuzzer(Target target, Path directory, String classPath) {
         this.target = target;
@@ -54,9 +52,9 @@ final class Fuzzer {
     /**
      * Runs for the given time or number of executions, whichever ends first; 0 means no limit.
      *
-     * @param comparisons whether the engine also uses the values that the target compares, which makes it several times
-     *     slower
-     * @param seed of the mutations, to repeat a run; 0 for a different one each time
+     * @param comparisons whether the engine also uses the values that the target compares, which makes the run several
+     *     times slower
+     * @param seed the seed of the mutations, to repeat a run; 0 for a different one each time
      */
     Run run(long seconds, long executions, boolean comparisons, int seed) throws IOException, InterruptedException {
         Path corpus = Files.createDirectories(directory.resolve("corpus"));

@@ -18,8 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Arbitrary values of Content-Type and Content-Disposition. Each must be rejected with a {@link MultipartException} or
- * parsed like the reference parser does, and an accepted value must have the same meaning when it is rewritten with
- * quotes.
+ * parsed as the reference parser does. An accepted value must have the same meaning when it is rewritten with quotes.
  */
 public final class HeaderTarget {
     private static final List<Preset> PRESETS = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
@@ -47,7 +46,8 @@ public final class HeaderTarget {
 
     private static void contentType(String value, Preset preset) {
         Outcome outcome = ReferenceParser.parse(value, NOTHING, preset.toString());
-        Outcome.Error error = Objects.requireNonNull(outcome.error(), "an empty body is truncated");
+        Outcome.Error error =
+                Objects.requireNonNull(outcome.error(), "an empty body was accepted, but it is truncated");
         boolean refused = error.offset() < 0;
         Boundary boundary;
         try {
@@ -175,7 +175,7 @@ public final class HeaderTarget {
 
     private static void safe(String safe, MultipartOptions options, String value) {
         boolean small = safe.getBytes(StandardCharsets.UTF_8).length <= LONGEST_SAFE_NAME;
-        boolean plain = safe.chars().noneMatch(c -> isControl(c) || "/\\:*?\"<>|".indexOf(c) >= 0);
+        boolean plain = safe.chars().noneMatch(c -> isControl(c) || "/\\:*?\"<>|$`';&%!".indexOf(c) >= 0);
         require(small && plain, "unsafe: " + safe, options.preset(), value);
         require(!safe.equals(".") && !safe.equals(".."), "unsafe: " + safe, options.preset(), value);
         try {

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Invariants of every input: the number of events is linear, memory is bounded, no limit is exceeded, data equals the body,
- * retained data does not change, the only failure is a sticky {@link MultipartException}, and nothing is leaked after a
- * close at any event.
+ * retained data does not change, the only failure is a {@link MultipartException}, which later calls throw again, and
+ * nothing is leaked after a close at any event.
  */
 public final class InvariantTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
@@ -110,9 +110,7 @@ public final class InvariantTarget {
         return false;
     }
 
-    /**
-     * Requires that the memory held is at most twice the size of a header section, and less than twice the bytes fed.
-     */
+    /** Requires that the memory held is at most twice the bytes fed, and at most twice the largest header section. */
     private void requireLittleMemory() {
         long held = ALLOCATOR.metric().usedHeapMemory();
         long most = Math.max(FIRST_ALLOCATION, 2L * Math.min(fed, limits.maxHeaderBytesPerPart() + 512L));
@@ -163,7 +161,7 @@ public final class InvariantTarget {
         requireBytes(bytes, from);
         if (retained.size() < MOST_RETAINED && random.nextInt(4) == 0 && source.held() > retained.size()) {
             ByteBuf kept = bytes.retainedSlice();
-            if (source.held() == retained.size() + 2) { // a slice of the chunk; the delimiter's text is not counted
+            if (source.held() == retained.size() + 2) { // a slice of the chunk, not a copy of the delimiter
                 retained.add(kept);
                 retainedFrom.add(from);
             } else {
@@ -191,7 +189,7 @@ public final class InvariantTarget {
         require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after the failure");
         try {
             decoder.next();
-            require(false, "the failure is not sticky");
+            require(false, "the failure is not thrown again");
         } catch (MultipartException again) {
             require(again == e, "a different failure was thrown");
         }

@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 
 /**
  * Independence of the splits: a body has the same parts, data, deviations, error and offset for every split into
- * chunks. The state after two chunks equals the state after both in one.
+ * chunks. The state of the decoder after two chunks equals its state after the same bytes in one chunk.
  */
 public final class PartitionTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();

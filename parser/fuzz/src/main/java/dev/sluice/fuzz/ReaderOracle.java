@@ -15,7 +15,7 @@ import java.util.Objects;
 
 /** The expected results of reading the parts of a request one by one. */
 record ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
-    /** Reads parts and compares them. Bits 0-2 are their number; with bit 3, every second part is read, as a stream. */
+    /** Compares the parts. Bits 0-2 are their number minus 1; with bit 3, every second part is read, as a stream. */
     void read(MultipartReader reader, int how) throws IOException {
         boolean raw = (how & 8) == 0;
         for (int i = 0; i <= (how & 7); i++) {
@@ -34,7 +34,6 @@ record ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
         }
     }
 
-    /** {@return the complete content of a part} */
     private static byte[] content(MultipartReader.Part part, boolean raw) throws IOException {
         if (!raw) {
             try (InputStream in = part.inputStream()) {

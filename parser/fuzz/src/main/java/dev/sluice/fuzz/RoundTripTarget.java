@@ -44,10 +44,8 @@ public final class RoundTripTarget {
         Transcript cut = Decoding.of(boundary, STRICT, source, each -> each.feedRest(cuts));
         Transcript.requireSame(strict, cut, "cut at random", form);
         Transcript compatible = Decoding.of(boundary, COMPATIBLE, source, each -> each.feedRest(cuts));
-        if (form.isSameWithBareLf()
-                && !compatible.startsWith(
-                        form.meaning())) { // COMPATIBLE also reports forms with two file names, so its transcript
-            // may be longer
+        // COMPATIBLE also reports forms with two file names, so its transcript may be longer.
+        if (form.isSameWithBareLf() && !compatible.startsWith(form.meaning())) {
             throw new AssertionError(
                     "COMPATIBLE\n" + form + "\nexpected " + form.meaning() + "\nbut was  " + compatible);
         }

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** The seeds of a target: the test kit's corpus and soups, encoded as inputs of the target. */
+/** The seeds of a target: the corpus and the random bodies ({@link Soup}) of the test kit, as inputs of the target. */
 final class Seeds {
     private static final int SOUPS = 400;
     private static final int RANDOM = 200;
@@ -55,7 +55,7 @@ final class Seeds {
         }
     }
 
-    /** Adds a few seeds of each target, so that a short run can go beyond them. */
+    /** Adds a few seeds of each target, so that a short run has time to mutate them. */
     private void some() {
         for (int i = 0; i < Target.single().size(); i++) {
             int count = 0;
@@ -70,7 +70,7 @@ final class Seeds {
         }
     }
 
-    /** A use of a body and its Content-Type. */
+    /** Adds seeds that are made from a body and its Content-Type. */
     private interface Use {
         void of(String name, String contentType, byte[] body);
     }
@@ -97,10 +97,10 @@ final class Seeds {
     /**
      * A body with the boundary {@code x}.
      *
-     * @param tokens the {@link Tokens} that expand to it, or null if they are not shorter
+     * @param tokens the {@link Tokens} that expand to the body, or null if they are not shorter
      */
     private record Renamed(String name, byte[] body, byte @Nullable [] tokens) {
-        /** All of them. They are created once, because finding the tokens takes long. */
+        /** All bodies. They are created once, because finding the tokens takes long. */
         static final List<Renamed> ALL = all();
 
         private static List<Renamed> all() {

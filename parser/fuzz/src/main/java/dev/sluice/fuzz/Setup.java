@@ -19,12 +19,12 @@ import java.util.stream.Stream;
  * byte 0   bits 0-1 preset, bit 2 the body consists of {@link Tokens}, bit 3 direct memory, bits 4-6 the boundary
  * byte 1   bits 0-3 the kind of limits, none if below 8
  * byte 2   the values of the limits
- * byte 3-4 the cuts
+ * byte 3-4 the seed of the cuts into chunks
  * </pre>
  *
  * @param type the index of the {@link #CONTENT_TYPES}
  * @param direct whether the body is in direct memory
- * @param seed of the cuts
+ * @param seed the seed of the cuts
  */
 record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, int seed, byte[] body) {
     static final int HEAD = 5;

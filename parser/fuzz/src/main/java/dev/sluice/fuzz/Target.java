@@ -24,7 +24,6 @@ enum Target {
     /** All of the others, chosen by the first byte, for a short run. */
     EVERY(512, List.of("dev.sluice.testkit.Reference*", "dev.sluice.servlet.*"), EveryTarget::fuzzerTestOneInput);
 
-    /** Runs one input. */
     @FunctionalInterface
     interface Execution {
         void run(byte[] bytes) throws Exception;

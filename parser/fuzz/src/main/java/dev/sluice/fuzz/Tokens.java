@@ -68,8 +68,8 @@ final class Tokens {
     }
 
     /**
-     * {@return bytes that {@linkplain #expand expand} to {@code body}, or null if it contains other bytes than ASCII
-     * and tokens}
+     * {@return bytes that {@linkplain #expand expand} to {@code body}, or null if a byte of it is neither ASCII nor
+     * part of a token}
      */
     byte @Nullable [] shorten(byte[] body) {
         Bytes out = new Bytes(body.length + 1);

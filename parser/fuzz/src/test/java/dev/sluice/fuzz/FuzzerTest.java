@@ -27,7 +27,7 @@ class FuzzerTest {
     @TempDir
     Path directory;
 
-    /** The mode that learns most; the faster one adds nothing in a short run. */
+    /** Whether to learn from comparisons. The faster mode without them adds nothing in a short run. */
     static List<Boolean> ways() {
         return Boolean.getBoolean("sluice.full") ? List.of(true, false) : List.of(true);
     }

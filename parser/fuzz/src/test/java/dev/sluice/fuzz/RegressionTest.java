@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RegressionTest {
     private static final Path FINDINGS = Path.of("src/test/findings");
 
-    /** Twice the average number of mutations for each seed; 1 mutates every second seed. */
+    /** Twice the average number of mutants of a seed: 1 mutates every second seed. */
     private static final int CHANGES = ProofSize.of("sluice.fuzz.changes", 1, 8);
 
     /** {@code EVERY} has only seeds of the other targets. */

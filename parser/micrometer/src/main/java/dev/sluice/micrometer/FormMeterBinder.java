@@ -84,7 +84,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     /**
      * {@return a binder for forms that spill to {@code spool} and charge {@code memory}}
      *
-     * @param tags for all meters; use different tags for several binders in one registry
+     * @param tags the tags of all meters; use different tags for several binders in one registry
      */
     public static FormMeterBinder of(SpoolDirectory spool, MemoryBudget memory, Tag... tags) {
         return new FormMeterBinder(Objects.requireNonNull(spool, "spool"), memory, tags);
@@ -93,7 +93,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     /**
      * {@return a binder for forms without files}
      *
-     * @param tags for all meters; use different tags for several binders in one registry
+     * @param tags the tags of all meters; use different tags for several binders in one registry
      */
     public static FormMeterBinder inMemory(MemoryBudget memory, Tag... tags) {
         return new FormMeterBinder(null, memory, tags);

@@ -52,7 +52,7 @@ public final class StoreMeterBinder implements MeterBinder, StoreMetrics {
     /**
      * {@return a binder}
      *
-     * @param tags for all meters; use different tags for several binders in one registry
+     * @param tags the tags of all meters; use different tags for several binders in one registry
      */
     public static StoreMeterBinder of(Tag... tags) {
         return new StoreMeterBinder(tags);

@@ -138,7 +138,7 @@ class FormMeterBinderTest {
         assertThrows(ClassNotFoundException.class, () -> Class.forName("org.HdrHistogram.Histogram"));
     }
 
-    /** Prometheus replaces dots, and appends the unit and the statistic. */
+    /** Prometheus replaces the dots in the name of a meter, and appends the unit and the statistic. */
     @Test
     void queriesOfGuide_useRegisteredMeters() throws IOException {
         read(body("1"), options().build()).close();
@@ -304,7 +304,7 @@ class FormMeterBinderTest {
         }
     }
 
-    /** The table in the class comment lists the same meters. */
+    /** The table in the comment of {@link FormMeterBinder} lists the same meters. */
     @Test
     void meters_haveTheDocumentedNamesAndUnits() throws IOException {
         read(body("1"), options().build()).close();

@@ -29,20 +29,20 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="dev/sluice/netty/ClamAvScannerTest.java" region="scan"}
  *
- * <p>A part is complete only after {@code clamd} has reported that it is clean. Until then the form cannot end, so no
- * part of it is visible.
+ * <p>A part is complete only after {@code clamd} has reported that it is clean. Until then the form cannot complete, so
+ * none of its parts is visible.
  * <ul>
  *   <li>If {@code clamd} finds a signature, the form fails with {@link Reason#PART_REFUSED} (422).
  *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link
  *       Reason#PART_TOO_LARGE} (413).
  *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link
- *       Reason#UNAVAILABLE} (503), and the cause is the original exception. {@link Builder#acceptUnscanned} accepts
- *       such a part, and parts that are too large, instead.
+ *       Reason#UNAVAILABLE} (503), and the cause is the original exception. With {@link Builder#acceptUnscanned},
+ *       such a part or one that is too large is accepted instead.
  * </ul>
  *
  * <p>{@code clamd} ends connections on which it receives nothing for {@code ReadTimeout} (120 s by default), and the
- * form fails. A {@linkplain dev.sluice.form.FormOptions#minBytesPerSecond() minimum rate} rejects slow clients before
- * that. A scan that takes longer than {@link dev.sluice.form.FormOptions#maxSinkWait()} fails the form as well.
+ * form then fails. A {@linkplain dev.sluice.form.FormOptions#minBytesPerSecond() minimum rate} rejects slow clients
+ * before that. A scan that takes longer than {@link dev.sluice.form.FormOptions#maxSinkWait()} fails the form as well.
  *
  * <p>The connection is neither encrypted nor authenticated, because the protocol offers neither. Immutable and
  * thread-safe.
@@ -66,8 +66,8 @@ public final class ClamAvScanner {
     /**
      * {@return a builder of a scanner that connects to {@code address}}
      *
-     * @param transport a bootstrap with a group and a channel type that fits the address (a TCP address, or the path of a Unix domain
-     *     socket), copied by this call. The caller closes the group
+     * @param transport a bootstrap with a group, and with a channel type for TCP or for Unix domain sockets, as the address requires.
+     *     It is copied by this call. The caller closes the group
      */
     public static Builder builder(Bootstrap transport, SocketAddress address) {
         return new Builder(transport, address);
@@ -84,7 +84,7 @@ public final class ClamAvScanner {
         return PartSink.tee(new Scan(), target);
     }
 
-    /** A builder of scanners. Not thread-safe. */
+    /** A builder of scanners. Each setter returns this builder. Not thread-safe. */
     public static final class Builder {
         private final Bootstrap transport;
         private final SocketAddress address;
@@ -97,9 +97,9 @@ public final class ClamAvScanner {
         }
 
         /**
-         * Sets the maximum time for connecting, for writing one chunk, and for the verdict after the last one; 20 s by default.
+         * Sets the maximum time for connecting, for writing one chunk, and for the verdict after the last chunk; 20 s by
+         * default.
          *
-         * @return this builder
          * @throws IllegalArgumentException if {@code time} is not positive
          */
         public Builder timeout(Duration time) {
@@ -113,8 +113,7 @@ public final class ClamAvScanner {
         /**
          * Accepts parts that {@code clamd} could not scan. By default they fail the form.
          *
-         * @param listener called for each such part with the reason, on an event loop; it must not block
-         * @return this builder
+         * @param listener the callback for each such part, with the reason; it is called on an event loop and must not block
          */
         public Builder acceptUnscanned(Consumer<IOException> listener) {
             this.unscanned = Objects.requireNonNull(listener, "listener");
@@ -127,7 +126,7 @@ public final class ClamAvScanner {
         }
     }
 
-    /** The scan of one part. It has its own connection. Its state is confined to the event loop, unless noted. */
+    /** The scan of one part. It has its own connection. Its state is confined to the event loop, except where noted. */
     private final class Scan extends ChannelInboundHandlerAdapter implements PartSink {
         private final ChannelFuture connection;
         private final EventLoop loop;
@@ -139,8 +138,8 @@ public final class ClamAvScanner {
         private boolean isWhole; // the last chunk has been sent
         private boolean isAccepted; // found clean, or accepted without a scan
         private @Nullable IOException failure;
-        private boolean isStarted; // used by the caller
-        private boolean isCompleted; // used by the caller
+        private boolean isStarted; // accessed only by the caller of the sink, not on the event loop
+        private boolean isCompleted; // accessed only by the caller of the sink, not on the event loop
         private volatile boolean isClosed;
 
         Scan() {

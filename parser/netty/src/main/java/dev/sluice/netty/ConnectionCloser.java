@@ -12,8 +12,8 @@ import io.netty.handler.ssl.SslHandler;
 
 /**
  * The lingering close of a connection or HTTP/2 stream, and its idle timeout. After the last response, received data is read
- * and discarded until the client closes its side, or up to a number of bytes and a time. If the connection was closed
- * with unread data, TCP would reset it, and the client might lose the response. Confined to the event loop.
+ * and discarded until the client closes its side, or until a limit of bytes or of time is reached. If the connection were
+ * closed with unread data, TCP would reset it, and the client might lose the response. Confined to the event loop.
  */
 final class ConnectionCloser {
     private final HandlerGroup group;
@@ -37,7 +37,7 @@ final class ConnectionCloser {
     /**
      * Begins the close, and shuts down the output if the channel supports that.
      *
-     * @param maxDrainBytes the number of bytes that are still read
+     * @param maxDrainBytes the maximum number of bytes that are still read
      */
     void begin(ChannelHandlerContext ctx, long maxDrainBytes) {
         begun = true;
@@ -51,7 +51,7 @@ final class ConnectionCloser {
         }
     }
 
-    /** {@return whether received messages are discarded} */
+    /** {@return whether the close has begun, so that received messages are discarded} */
     boolean hasBegun() {
         return begun;
     }
@@ -73,7 +73,10 @@ final class ConnectionCloser {
         return inbound.receivedBytes() - receivedBefore > maxDrainBytes;
     }
 
-    /** Closes the connection before the next request. An HTTP/2 client may repeat the request on another connection. */
+    /**
+     * Closes the connection instead of handling the next request. An HTTP/2 client may repeat the request on another
+     * connection.
+     */
     void closeBeforeRequest(ChannelHandlerContext ctx) {
         begun = true;
         if (isStream(ctx.channel())) {
@@ -87,7 +90,7 @@ final class ConnectionCloser {
         ctx.writeAndFlush(new DefaultHttp2ResetFrame(error)).addListener(ChannelFutureListener.CLOSE);
     }
 
-    /** Closes the connection if the client has exceeded its time, or the number of bytes that are drained. */
+    /** Closes the connection if the client has exceeded its time, or the limit of drained bytes. */
     void closeIfTimedOut(ChannelHandlerContext ctx) {
         long left = (begun ? group.drainNanos() : group.idleNanos()) - (System.nanoTime() - timerStart);
         if (left >= 0 && !(begun && isDrainLimitExceeded())) {
@@ -104,7 +107,7 @@ final class ConnectionCloser {
         return isStream(ctx.channel()) && event instanceof Http2ResetFrame;
     }
 
-    /** Refers to no class of the HTTP/2 codec, which is optional. */
+    /** Uses no class of the HTTP/2 codec, because that codec is optional. */
     private static boolean isStream(Channel channel) {
         return channel.parent() != null && !(channel.parent() instanceof ServerChannel);
     }

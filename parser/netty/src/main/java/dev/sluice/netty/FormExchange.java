@@ -33,8 +33,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One form request and the response to it: the source of the form's {@link FormIntake}, and the caller of its {@link
- * FormReceiver}. Confined to the event loop, except for the methods that say otherwise.
+ * One form request and the response to it: the source of the form's {@link FormIntake}, and the caller of its {@link FormReceiver}.
+ * Confined to the event loop, except for the methods that may be called on any thread.
  */
 final class FormExchange implements FormSource {
     private final FormReceiver receiver;
@@ -53,7 +53,7 @@ final class FormExchange implements FormSource {
     private long received;
     private int turnBytes;
 
-    /** @param loop the event loop; it checks the demand after each task */
+    /** @param loop runs tasks on the event loop; the handler checks the demand after each task */
     FormExchange(FormReceiver receiver, HttpRequest request, HandlerGroup group, Channel channel, Executor loop) {
         this.receiver = receiver;
         this.group = group;
@@ -76,7 +76,7 @@ final class FormExchange implements FormSource {
                 : remote == null ? null : remote.toString();
     }
 
-    /** @param sender called once on the event loop with the response, which is <em>transferred</em> */
+    /** @param sender the callback for the response, which is <em>transferred</em>; called once on the event loop */
     void begin(Consumer<FullHttpResponse> sender) {
         FormIntake opened;
         try {
@@ -93,7 +93,7 @@ final class FormExchange implements FormSource {
         opened.completion().whenComplete((form, failure) -> onFormEnd(form, failure, sender));
     }
 
-    /** Any thread. */
+    /** May be called on any thread. */
     private void onFormEnd(
             @Nullable MultipartForm form, @Nullable Throwable failure, Consumer<FullHttpResponse> sender) {
         if (form == null) {
@@ -112,7 +112,7 @@ final class FormExchange implements FormSource {
         });
     }
 
-    /** Any thread. */
+    /** May be called on any thread. */
     private void respond(FullHttpResponse response, Consumer<FullHttpResponse> sender) {
         if (!HttpUtil.isContentLengthSet(response)) {
             HttpUtil.setContentLength(response, response.content().readableBytes());
@@ -196,7 +196,7 @@ final class FormExchange implements FormSource {
         Objects.requireNonNull(intake).offer(chunk);
     }
 
-    /** Passes the work that {@link #offer} has caused to the executor. */
+    /** Submits the work that the intake has passed to {@link #run}, if there is any, to the executor. */
     void dispatch() {
         Runnable work = pendingWork;
         pendingWork = null;
@@ -204,24 +204,14 @@ final class FormExchange implements FormSource {
             Runnable once = once(work);
             try {
                 Objects.requireNonNull(group.executor()).execute(once);
-            } catch (RuntimeException | Error e) { // such as an OutOfMemoryError for a new thread
-                Objects.requireNonNull(intake).abort(overloadedIfRejected(e));
-                once.run(); // ends the form, and does nothing else
+            } catch (RuntimeException | Error e) { // such as an OutOfMemoryError if no thread can be created
+                Objects.requireNonNull(intake).abort(e);
+                once.run(); // only ends the aborted form
             }
         }
     }
 
-    /** {@return the reason to end a form whose executor threw {@code failure}} */
-    private static Throwable overloadedIfRejected(Throwable failure) {
-        return failure instanceof RejectedExecutionException
-                ? MultipartException.because(Reason.UNAVAILABLE)
-                        .saying("the server is too busy to take the upload: its executor rejects tasks")
-                        .cause(failure)
-                        .build()
-                : failure;
-    }
-
-    /** {@return a task that runs only once} An executor may queue a task and throw nevertheless. */
+    /** {@return a task that runs only once} Needed because an executor may queue a task and still throw. */
     private static Runnable once(Runnable work) {
         AtomicBoolean begun = new AtomicBoolean();
         return () -> {
@@ -242,7 +232,7 @@ final class FormExchange implements FormSource {
         aborted = true;
         if (form != null) {
             Executor workers = group.executor() == null ? Runnable::run : group.executor();
-            Runnable once = once(() -> form.abort(reason)); // deletes files
+            Runnable once = once(() -> form.abort(reason)); // may delete files, which blocks
             try {
                 workers.execute(once);
             } catch (RuntimeException | Error e) {
@@ -252,9 +242,9 @@ final class FormExchange implements FormSource {
     }
 
     /**
-     * Aborts the form because the connection has ended before the body.
+     * Aborts the form, because the connection has ended before the end of the body.
      *
-     * @return completed when the form has ended
+     * @return a stage that completes when the form has ended
      */
     CompletionStage<?> abortTruncated() {
         abort(MultipartException.because(Reason.TRUNCATED)
@@ -273,7 +263,7 @@ final class FormExchange implements FormSource {
         return head;
     }
 
-    /** Any thread. */
+    /** May be called on any thread. */
     @Override
     public void wanted() {
         try {
@@ -292,22 +282,10 @@ final class FormExchange implements FormSource {
         }
     }
 
-    /** Any thread. */
+    /** May be called on any thread. */
     @Override
     public void resume(Runnable work) {
         Executor workers = group.executor();
-        if (workers == null) {
-            loop.execute(work);
-            return;
-        }
-        try {
-            workers.execute(work);
-        } catch (RejectedExecutionException e) {
-            FormIntake form = intake;
-            if (form != null) { // otherwise the form ends at its head, with this exception
-                form.abort(overloadedIfRejected(e));
-            }
-            throw e;
-        }
+        (workers == null ? loop : workers).execute(work);
     }
 }

@@ -16,8 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The callbacks of the application for the form of one request. Exactly one of {@link #received} and {@link #failed} is
- * called first.
+ * The callbacks of the application for the form of one request. Either {@link #received} or {@link #failed} is called.
+ * If {@code received} fails, {@code failed} is called as well.
  */
 @FunctionalInterface
 public interface FormReceiver {
@@ -35,23 +35,22 @@ public interface FormReceiver {
      * {@return the response, as a stage that may be completed later; the response is <em>transferred</em>}
      * Called on the thread that calls sinks: a thread of the executor if there is one.
      *
-     * @param form closed once the stage is complete
+     * @param form the form; closed once the stage is complete
      * @param trailers the trailer fields of the request; usually empty
      * @throws Exception if the form cannot be used: {@link #failed} then returns the response
      */
     CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) throws Exception;
 
     /**
-     * {@return the response if there is no form; it is <em>transferred</em>} If it has {@code Connection: close}, the
-     * connection is closed in any case. By default, a {@link MultipartException} determines the status and the body of
-     * the response. The response to any other failure has the status 400 or 500. A response with the status 500 is
-     * logged. Called on any thread: do not block.
+     * {@return the response if there is no form, or if {@link #received} has failed; <em>transferred</em>} If it has {@code Connection:
+     * close}, the connection is closed even if it could be kept open. By default, a {@link MultipartException} determines the status and
+     * the body of the response. The response to any other failure has the status 400 or 500. A response with the status 500 is logged.
+     * Called on any thread: do not block.
      *
-     * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an
-     *     exception of a sink or the application. If the executor rejects the form, {@link
-     *     MultipartException.Reason#UNAVAILABLE} with the status 503. If the client has closed the connection, and no
-     *     response can be sent, {@link MultipartException.Reason#TRUNCATED} with a {@link
-     *     java.nio.channels.ClosedChannelException} as its cause
+     * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an exception of a sink
+     *     or the application. If the executor rejects the form, the reason is {@link MultipartException.Reason#UNAVAILABLE}, and the
+     *     status is 503. If the client has closed the connection, so that no response can be sent, the reason is {@link
+     *     MultipartException.Reason#TRUNCATED}, and the cause is a {@link java.nio.channels.ClosedChannelException}
      */
     default FullHttpResponse failed(Throwable failure) {
         return refusal(failure);
@@ -61,8 +60,7 @@ public interface FormReceiver {
         int status = failure instanceof MultipartException e
                 ? e.httpStatus()
                 : failure instanceof DecoderException ? 400 : 500;
-        if (!(failure instanceof MultipartException)
-                && status == 500) { // because the response does not contain the cause
+        if (!(failure instanceof MultipartException) && status == 500) { // the response does not contain the cause
             System.getLogger(FormReceiver.class.getPackageName())
                     .log(System.Logger.Level.ERROR, "a form was answered with 500", failure);
         }

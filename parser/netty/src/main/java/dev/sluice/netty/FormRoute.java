@@ -10,9 +10,9 @@ public interface FormRoute {
      * {@return the receiver of the form in the body of {@code request}, or null to pass the request to the next handlers}
      * Called on the event loop when the head of the request has been received.
      *
-     * @param request possibly malformed: see its {@link HttpRequest#decoderResult()}. If there is a receiver, only its {@link
-     *     FormReceiver#failed} is called, which returns a response with the status 400 by default. Without one, the malformed
-     *     request reaches the next handler as in any Netty pipeline, and the connection is closed after the response
+     * @param request the head of the request, which may be malformed: see its {@link HttpRequest#decoderResult()}. If a receiver is
+     *     returned for a malformed head, only its {@link FormReceiver#failed} is called, which responds with the status 400 by default. If
+     *     null is returned, the malformed head reaches the next handler as usual in Netty, and the connection is closed after the response
      */
     @Nullable
     FormReceiver route(HttpRequest request);

@@ -18,10 +18,12 @@ import org.jspecify.annotations.Nullable;
  * The settings and the shared state of all handlers of a {@link MultipartHandlers}. Thread-safe.
  *
  * @param executor null if forms are decoded on the event loop
- * @param open for each open handler: its end, and the action that shuts it down by a deadline
- * @param shutdownDeadline in terms of {@link System#nanoTime()}; null before the shutdown
+ * @param open for each open handler, a future that completes when it has ended, mapped to the action that shuts it down
+ *     by a given deadline
+ * @param shutdownDeadline the time at which open handlers are closed, in terms of {@link System#nanoTime()}; null
+ *     before the shutdown
  * @param queuedBytes the bytes in the inbound queues of all connections
- * @param order reports a wrong order of handlers once
+ * @param order checks the order of handlers once, and logs a warning if it is wrong
  */
 record HandlerGroup(
         Forms forms,
@@ -34,7 +36,9 @@ record HandlerGroup(
         AtomicReference<@Nullable Long> shutdownDeadline,
         AtomicLong queuedBytes,
         PipelineOrder order) {
-    /** {@return the number of bytes to drain after a response if no form has another limit} */
+    /**
+     * {@return the number of bytes to drain after the response to a request without a form; forms have their own limit}
+     */
     long maxDrainBytes() {
         return forms.options().maxDrainBytes();
     }
@@ -42,9 +46,9 @@ record HandlerGroup(
     /**
      * Registers a handler for the shutdown.
      *
-     * @param ended completed when nothing of the handler is left
-     * @param advance run on the event loop when the shutdown begins
-     * @param close run on the event loop at the deadline
+     * @param ended a future that completes when the handler has been removed and its form has ended
+     * @param advance the action that begins the shutdown, run on the event loop
+     * @param close the action at the deadline, run on the event loop
      */
     void register(ChannelHandlerContext ctx, CompletableFuture<Void> ended, Runnable advance, Runnable close) {
         LongConsumer shutdown = deadline -> {

@@ -14,15 +14,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The queue of received messages that are not handled yet, and the reads that fill it. Confined to the event loop.
  *
- * <p>A read is requested only if the queue is empty and its messages can be handled, so that a slow sink stops the client.
- * There is one exception: while a form waits for a sink, {@link #probe} reads ahead a little to notice that the client has
- * closed the connection. The queued bytes are bounded for each connection, and for all connections of the group together.
+ * <p>A read is requested only if the queue is empty and more messages can be handled, so that a slow sink stops the
+ * client. There is one exception: while a form waits for a sink, {@link #probe} reads ahead a little to notice that the
+ * client has closed the connection. The queued bytes are bounded for each connection, and for all connections of the group
+ * together.
  */
 final class InboundQueue {
-    /** A request without a body has no bytes, but is queued too. */
+    /** The limit for queued requests without a body, which have no bytes. */
     private static final int MAX_MESSAGES = 256;
 
-    /** The divisor of the memory budget that gives the share of all queues together. */
+    /** All queues together may hold 1/8 of the memory budget. */
     private static final int SHARE_OF_BUDGET = 8;
 
     private static final long MIN_TOTAL_BYTES = 1 << 20;
@@ -77,7 +78,7 @@ final class InboundQueue {
      * {@return whether the queue exceeds its limit} A requested read brings a bounded number of bytes, but a
      * decompressor may expand them. After the client's FIN, epoll reads all bytes that the socket has buffered,
      * although none were requested: in repeated reads in Netty 4.1, in one long read in 4.2. Those bytes exceed the
-     * limit only if all connections together queue more than their share.
+     * limit only if all queues together exceed their share of the memory budget.
      */
     boolean exceedsLimit(ChannelHandlerContext ctx) {
         return bytes > maxBytes
@@ -111,7 +112,6 @@ final class InboundQueue {
         return messages.peek();
     }
 
-    /** {@return whether the end of a body is queued} */
     boolean containsEndOfBody() {
         return messages.stream().anyMatch(LastHttpContent.class::isInstance);
     }
@@ -129,7 +129,6 @@ final class InboundQueue {
         return content.readRetainedSlice(count);
     }
 
-    /** Removes and releases the first message. */
     void discard() {
         ReferenceCountUtil.release(remove());
     }
@@ -141,13 +140,13 @@ final class InboundQueue {
         requestRead(ctx);
     }
 
-    /** Reads for the next handlers. If they request it during a read, {@link #takeDeferredRead} returns true afterwards. */
+    /** Reads for the next handlers. If they request this during a read, {@link #takeDeferredRead} then returns true. */
     void readForNextHandlers(ChannelHandlerContext ctx) {
         readDeferred |= reading;
         read(ctx);
     }
 
-    /** {@return whether the next handlers have requested a read during a read, since the last call} */
+    /** {@return whether the next handlers have requested a read during a read, since the last call of this method} */
     boolean takeDeferredRead() {
         boolean deferred = readDeferred;
         readDeferred = false;

@@ -28,10 +28,10 @@ import java.util.concurrent.TimeUnit;
  * and passes all other requests to the next handlers.
  *
  * <p>Every received message goes through one {@link InboundQueue}. The queue is handled in order: one request is
- * current at a time, and the next waits until the response to the current one was written, by this handler or by the
- * next ones. {@code advance} runs after every read, every task and every event, and decides whether to read, to wait or
- * to close. A message is never handled by a call that comes from the application. Such a call schedules a task,
- * otherwise a pipeline of many requests would recurse.
+ * current at a time, and the following request waits until this handler or a later handler has written the response to
+ * the current one. {@code advance} runs after every read, every task and every event, and decides whether to read, to
+ * wait or to close. A message is never handled within a call of the application. Such a call schedules a task, because
+ * many pipelined requests would otherwise recurse deeply.
  */
 public final class MultipartHandler extends ChannelDuplexHandler {
     private final HandlerGroup group;
@@ -82,7 +82,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         end.whenComplete((received, failure) -> ended.complete(null));
     }
 
-    /** Runs {@code task} in a later turn of the event loop: calls from here could recurse once per pipelined request. */
+    /** Runs {@code task} in a later turn of the event loop: direct calls could recurse once per pipelined request. */
     private void executeLater(ChannelHandlerContext ctx, Runnable task) {
         ctx.executor().execute(() -> {
             try {
@@ -124,7 +124,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         advance(ctx);
     }
 
-    /** Called by the next handlers. Their reads count only while they serve a request. */
+    /** Called by the next handlers. Their reads are passed on only while they serve a request. */
     @Override
     public void read(ChannelHandlerContext ctx) {
         if (!closer.hasBegun() && request.isForNextHandlers()) {
@@ -157,8 +157,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private void advance(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inbound.peek() == null;
         if (inbound.isInputShutdown() && !request.isFullyReceived() && !form.isOver() && !inbound.containsEndOfBody()) {
-            form.abortTruncated(); // the form then gets a response, because the client may have closed only its
-            // half of the connection
+            form.abortTruncated(); // answered, because the client may have closed only its half of the connection
         }
         form.dispatch(); // once for all messages of a read, because each call wakes a worker
         if (isEmpty && form.demand() > 0) {

@@ -14,33 +14,33 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A factory of handlers that receive forms, one for each HTTP/1.1 connection or HTTP/2 stream. A handler is added after
- * an {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Make one factory per process.
- * Thread-safe.
+ * A factory of handlers that receive forms, one for each HTTP/1.1 connection or HTTP/2 stream. A handler is added after an
+ * {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Create one factory per process. Thread-safe.
  *
  * {@snippet file="UploadPipeline.java" region="pipeline"}
  *
- * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It
- * passes on one request at a time: the next waits until the response to the current one was written, by this handler or
- * by the next ones. After a response with {@code Connection: close} the handler closes the connection, once the client
- * has read the response or {@link Builder#drainTimeout} has passed. The next handlers need not close it.
+ * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It passes
+ * on one request at a time: the next request waits until this handler or a later one has written the response to the current
+ * request. After a response with {@code Connection: close} the handler closes the connection, once the client has read the
+ * response or {@link Builder#drainTimeout} has passed. The next handlers need not close it.
  *
- * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are
- * two exceptions: more than about 64 KiB or 256 messages precede the end of the connection, or all connections together
- * hold more than an eighth of the {@code MemoryBudget}. In these cases the end is noticed when the data before it has
- * been read, or after {@link FormOptions#maxSinkWait()}. The reset of an HTTP/2 stream is noticed at once. Give an
- * HTTP/2 connection twice the window of all its streams together: Netty reopens a window only after half of it has been
- * used, so streams that wait for their sinks could otherwise stop all others.
+ * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are two
+ * exceptions: more than about 64 KiB or 256 messages precede the end of the connection, or all connections together hold more
+ * than an eighth of the {@code MemoryBudget}. In these cases the end is noticed when the data before it has been read, or
+ * after {@link FormOptions#maxSinkWait()}. The reset of an HTTP/2 stream is noticed immediately. Give an HTTP/2 connection
+ * twice the window of all its streams together: Netty reopens a window only after half of it has been used, so streams that
+ * wait for their sinks could otherwise stop all others.
  *
  * <p><b>Order of handlers.</b> A wrong order is logged as a warning when the first form arrives.
  *
  * <ul>
  *   <li>After this handler: {@code HttpServerKeepAliveHandler}, {@code HttpObjectAggregator}, {@code
- *       HttpServerExpectContinueHandler} and {@code WebSocketServerProtocolHandler}. They then serve the other requests. Before
- *       it, they would close the connection as soon as a form is refused, hold every body in memory, request the body of a form
- *       that is refused at its head, and lose WebSocket connections after {@link Builder#idleTimeout}.
- *   <li>Before this handler: {@code CorsHandler}, because a script in a browser can only read responses that pass through it.
- *       {@code HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form is refused with 415.
+ *       HttpServerExpectContinueHandler} and {@code WebSocketServerProtocolHandler}. They then serve the other requests.
+ *       Before this handler they would, in this order: close the connection as soon as a form is refused; hold every body in
+ *       memory; request the body of a form that is refused at its head; lose their connections after {@link
+ *       Builder#idleTimeout}.
+ *   <li>Before this handler: {@code CorsHandler}, because a script in a browser can read only responses that pass through it.
+ *       {@code HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form gets 415.
  *   <li>On either side: {@code ChunkedWriteHandler}. If it is before this handler, a response must end in a {@code
  *       LastHttpContent} or an {@code HttpChunkedInput}; the next request waits for that end.
  * </ul>
@@ -61,10 +61,10 @@ public final class MultipartHandlers {
      * {@return a builder of handlers that decode, call sinks and call {@link FormReceiver#received} on {@code executor}, where
      * they may block, for example on files}
      *
-     * @param forms owned by the caller, who closes it after {@link #shutdown}
-     * @param route selects the receiver of a form, on the event loop: it must not block
-     * @param executor shared by all forms, and owned by the caller; give it as many threads as sinks may block at a time. If it
-     *     rejects a form, the client gets 503
+     * @param forms the receiver of forms; owned by the caller, who closes it after {@link #shutdown}
+     * @param route the callback that selects the receiver of a form; called on the event loop, so it must not block
+     * @param executor the executor for sinks; shared by all forms, and owned by the caller; it needs as many threads as sinks may block at
+     *     the same time. If it rejects a form, the client gets 503
      */
     public static Builder builder(Forms forms, FormRoute route, Executor executor) {
         return new Builder(forms, route, Objects.requireNonNull(executor, "executor"));
@@ -74,8 +74,8 @@ public final class MultipartHandlers {
      * {@return a builder of handlers that do everything on the event loop, where sinks must not block and parts must not be
      * written to files}
      *
-     * @param forms owned by the caller, who closes it after {@link #shutdown}
-     * @param route as in {@link #builder}
+     * @param forms the receiver of forms; owned by the caller, who closes it after {@link #shutdown}
+     * @param route the same as in {@link #builder}
      */
     public static Builder onEventLoop(Forms forms, FormRoute route) {
         return new Builder(forms, route, null);
@@ -87,20 +87,20 @@ public final class MultipartHandlers {
     }
 
     /**
-     * Closes all connections: connections without a request at once, the others after the response to their current request. A
-     * form that is not complete after {@code deadline} is aborted. Close the server channel first.
+     * Closes all connections: connections without a request immediately, the others after the response to their current request.
+     * A form that is not complete after {@code deadline} is aborted. Close the server channel first.
      *
      * <p>In HTTP/2 this closes the streams. New streams are refused ({@code REFUSED_STREAM}), so that clients may repeat those
      * requests on another connection. The application closes the connections: {@code close()} sends GOAWAY, and waits for the
      * streams for {@code gracefulShutdownTimeoutMillis} of the codec's builder, which is 0 in an {@code Http2FrameCodecBuilder}.
      *
-     * @return completed when no handler and no form is left
+     * @return a stage that completes when all handlers have been removed and all forms have ended
      */
     public CompletionStage<Void> shutdown(Duration deadline) {
         return group.shutdown(deadline);
     }
 
-    /** A builder of {@link MultipartHandlers}. Not thread-safe. */
+    /** A builder of {@link MultipartHandlers}. Each setter returns this builder. Not thread-safe. */
     public static final class Builder {
         private final Forms forms;
         private final FormRoute route;
@@ -116,10 +116,9 @@ public final class MultipartHandlers {
         }
 
         /**
-         * {@return this builder; a connection handles at most {@code value} body bytes in a turn of the event loop, and continues
-         * after the other connections; at least 1, 256 KiB by default} If a read brings more than that and the excess must wait,
-         * for example because a decompressor before this handler expands a small body, the form is refused with 413. Set it to at
-         * least the size of a read.
+         * Sets how many body bytes a connection handles in a turn of the event loop before it lets the other connections continue; at least
+         * 1, 256 KiB by default. If a read brings more and the excess must wait, the form is refused with 413. A decompressor before this
+         * handler can cause this by expanding a small body. Set it to at least the size of a read.
          */
         public Builder bytesPerTurn(int value) {
             this.bytesPerTurn = (int) positive(value, "bytesPerTurn");
@@ -127,8 +126,8 @@ public final class MultipartHandlers {
         }
 
         /**
-         * {@return this builder; the connection is closed if the client takes longer than {@code value}, more than 0, to send the
-         * next request head or to read a response; 1 minute by default}
+         * Sets how long a client may take to send the next request head or to read a response; more than 0, 1 minute by default. After
+         * that, the connection is closed.
          */
         public Builder idleTimeout(Duration value) {
             this.idleNanos = positive(value.toNanos(), "idleTimeout");
@@ -136,10 +135,10 @@ public final class MultipartHandlers {
         }
 
         /**
-         * {@return this builder; after a response that closes the connection, received data is discarded for at most {@code value},
-         * more than 0; 5 seconds by default} So the client can read the response before the connection is reset. No more than {@link
-         * FormOptions#maxDrainBytes()} are discarded: the limit of the form, or of {@code forms} if the request has no form.
-         * Afterwards an HTTP/2 stream is reset with {@code NO_ERROR}.
+         * Sets how long received data is discarded after a response that closes the connection; more than 0, 5 seconds by default. This
+         * gives the client time to read the response before the connection is reset. No more than {@link FormOptions#maxDrainBytes()} are
+         * discarded: the limit of the form, or of {@code forms} if the request has no form. Afterwards an HTTP/2 stream is reset with
+         * {@code NO_ERROR}.
          */
         public Builder drainTimeout(Duration value) {
             this.drainNanos = positive(value.toNanos(), "drainTimeout");

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="dev/sluice/netty/MultipartInputTest.java" region="send"}
  *
- * <p>Like Netty's {@code ChunkedFile}, it reads the content on the event loop. Use it for memory and local files. An input is used once.
- * For another attempt, create another one.
+ * <p>Like Netty's {@code ChunkedFile}, it reads the content on the event loop. Use it for memory and local files. An input can be sent
+ * once. For another attempt, create another input.
  */
 public final class MultipartInput implements ChunkedInput<ByteBuf> {
     private final MultipartBody body;
@@ -25,7 +25,7 @@ public final class MultipartInput implements ChunkedInput<ByteBuf> {
 
     private long progress;
 
-    /** @param body may be used again if it is {@linkplain MultipartBody#isReplayable() replayable} */
+    /** @param body the body to send, which may be used again if it is {@linkplain MultipartBody#isReplayable() replayable} */
     public MultipartInput(MultipartBody body) {
         this.body = body;
     }

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The check of a pipeline's order, made once for all pipelines of a {@link MultipartHandlers}. Thread-safe. */
+/** The check of the order of handlers, made for the first pipeline of a {@link MultipartHandlers}. Thread-safe. */
 final class PipelineOrder {
     private static final List<Class<? extends ChannelHandler>> AFTER = List.of(
             HttpObjectAggregator.class,

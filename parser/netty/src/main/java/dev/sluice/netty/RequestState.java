@@ -25,7 +25,7 @@ final class RequestState {
     /**
      * @param head null for the state before the first request, which counts as done
      * @param form null if the next handlers serve the request
-     * @param maxDrainBytes the limit unless the form has its own
+     * @param maxDrainBytes the number of bytes that are discarded after the response, unless the form has its own limit
      */
     RequestState(@Nullable HttpRequest head, @Nullable FormExchange form, long maxDrainBytes) {
         this.form = form;
@@ -65,7 +65,7 @@ final class RequestState {
     /**
      * Begins the response, and sets its {@code Connection} header.
      *
-     * @param closing whether the connection is closed afterwards in any case
+     * @param closing whether the connection must be closed after any response
      */
     void responseBegins(HttpResponse head, boolean closing) {
         maxDrainBytes = form == null ? maxDrainBytes : form.options().maxDrainBytes();
@@ -80,7 +80,7 @@ final class RequestState {
 
     void responseSent(boolean successfully) {
         responseSent = true;
-        last |= !successfully; // another response would be part of an unfinished body
+        last |= !successfully; // a client would read the next response as the rest of this one
     }
 
     /** {@return the number of bytes that are read and discarded after the response} */

@@ -16,7 +16,7 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.testkit.Installed;
+import dev.sluice.testkit.Clamd;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelException;
@@ -38,7 +38,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -54,8 +53,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 final class ClamAvScannerTest {
     private static final String TYPE = "multipart/form-data; boundary=b";
-    /** The only content that the signature of the test matches. */
-    private static final String MALWARE = "a text with sluice-test-malware in it";
 
     @SuppressWarnings("deprecation") // the replacement in Netty 4.2 is not in Netty 4.1
     private static final EventLoopGroup GROUP = new NioEventLoopGroup(1);
@@ -81,12 +78,12 @@ final class ClamAvScannerTest {
     void realScanner_decidesOnEachFormSeparately() throws Exception {
         try (Clamd clamd = new Clamd(Files.createDirectory(directory.resolve("clamd")))) {
             ClamAvScanner scanner =
-                    ClamAvScanner.builder(TRANSPORT, clamd.address).build();
+                    ClamAvScanner.builder(TRANSPORT, clamd.address()).build();
             upload(scanner, "harmless", "x".repeat(300_000));
             assertStored("file-0", "file-1");
 
             MultipartException found =
-                    assertThrows(MultipartException.class, () -> upload(scanner, "harmless", MALWARE));
+                    assertThrows(MultipartException.class, () -> upload(scanner, "harmless", Clamd.MALWARE));
             assertEquals(Reason.PART_REFUSED, found.reason());
             assertEquals(422, found.httpStatus());
             assertTrue(found.getMessage().startsWith("malware was found in the part: Sluice.Test"), found.getMessage());
@@ -124,7 +121,7 @@ final class ClamAvScannerTest {
     }
 
     @Test
-    @SuppressWarnings("deprecation") // as GROUP
+    @SuppressWarnings("deprecation") // as for GROUP
     void group_shutDown_failsTheForm() throws Exception {
         EventLoopGroup group = new NioEventLoopGroup(1);
         group.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
@@ -299,12 +296,12 @@ final class ClamAvScannerTest {
         private final Thread thread;
         private volatile int received;
 
-        /** @param disconnects whether it closes the connection after the reply */
+        /** @param disconnects whether the server closes the connection after the reply */
         FakeScanner(String reply, boolean disconnects) throws IOException {
             this(reply, disconnects, Integer.MAX_VALUE);
         }
 
-        /** @param chunks the number of chunks after which it replies, if the stream does not end before */
+        /** @param chunks the number of chunks after which the server replies, unless the stream ends before */
         FakeScanner(String reply, boolean disconnects, int chunks) throws IOException {
             thread = new Thread(() -> {
                 try (Socket client = server.accept();
@@ -338,70 +335,6 @@ final class ClamAvScannerTest {
         @Override
         public void close() throws IOException {
             server.close();
-        }
-    }
-
-    /** A {@code clamd} with one signature and a small limit. */
-    private static final class Clamd implements AutoCloseable {
-        static final int MAX_BYTES = 1 << 20;
-        private static final Path PROGRAM = Path.of("/usr/sbin/clamd");
-
-        final InetSocketAddress address;
-        private final Process process;
-
-        Clamd(Path home) throws IOException, InterruptedException {
-            Installed.require("clamd", Files.isExecutable(PROGRAM));
-            try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                address = (InetSocketAddress) free.getLocalSocketAddress();
-            }
-            Path database = Files.createDirectory(home.resolve("database"));
-            // The format of body-based signatures: name, type of target (0 for any), offset, hexadecimal content.
-            Files.writeString(
-                    database.resolve("test.ndb"),
-                    "Sluice.Test:0:*:"
-                            + HexFormat.of().formatHex("sluice-test-malware".getBytes(StandardCharsets.US_ASCII))
-                            + "\n");
-            Path config = Files.write(
-                    home.resolve("clamd.conf"),
-                    List.of(
-                            "Foreground yes",
-                            "DatabaseDirectory " + database,
-                            "TCPSocket " + address.getPort(),
-                            "TCPAddr 127.0.0.1",
-                            "StreamMaxLength " + MAX_BYTES,
-                            "ConcurrentDatabaseReload no"));
-            process = new ProcessBuilder(PROGRAM.toString(), "--config-file=" + config)
-                    .redirectErrorStream(true)
-                    .redirectOutput(home.resolve("log").toFile())
-                    .start();
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
-            while (!accepts()) {
-                assertTrue(
-                        process.isAlive() && System.nanoTime() < end,
-                        () -> "clamd did not start: " + readLog(home.resolve("log")));
-                Thread.sleep(50);
-            }
-        }
-
-        private static String readLog(Path log) {
-            try {
-                return Files.readString(log);
-            } catch (IOException e) {
-                return e.toString();
-            }
-        }
-
-        private boolean accepts() {
-            try (Socket probe = new Socket(address.getAddress(), address.getPort())) {
-                return probe.isConnected();
-            } catch (IOException e) {
-                return false;
-            }
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly();
         }
     }
 }

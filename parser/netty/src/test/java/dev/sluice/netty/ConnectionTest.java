@@ -96,7 +96,7 @@ class ConnectionTest {
         assertEquals(closes, answer.contains("connection: close"), answer);
     }
 
-    /** For a response that may be sent before or after the client's FIN was read. */
+    /** Asserts only the status: the server may respond before or after it has read the client's FIN. */
     private static void assertStatus(int status, Socket from) throws IOException {
         String response = NettyServer.response(from);
         assertTrue(response.startsWith("HTTP/1.1 " + status), response);
@@ -192,6 +192,23 @@ class ConnectionTest {
         }
     }
 
+    /** If the server closed the connection at once, these bytes would reset it, and the response could be lost. */
+    @Test
+    void connectionClose_bytesAfterTheBody_areDrained() throws Exception {
+        start();
+        byte[] body = Upload.body(10);
+        try (Socket socket = server.connect()) {
+            NettyServer.send(socket, HEAD + body.length + "\r\nConnection: close\r\n\r\n");
+            socket.getOutputStream().write(body);
+            assertAnswer(200, true, socket);
+            assertEquals(-1, socket.getInputStream().read());
+            for (int i = 0; i < 20; i++) {
+                socket.getOutputStream().write('x');
+                TimeUnit.MILLISECONDS.sleep(10);
+            }
+        }
+    }
+
     @Test
     void refusedClient_sendsForever_isDisconnected() throws Exception {
         start(handlers -> handlers.drainTimeout(Duration.ofMinutes(1)), options -> options);
@@ -217,7 +234,7 @@ class ConnectionTest {
         }
     }
 
-    /** Writes until a write fails. Reading does not suffice: its end also occurs on a half-closed connection. */
+    /** Writes until a write fails. Reading is not enough: it also ends on a half-closed connection. */
     private static void assertDisconnected(Socket socket) {
         assertThrows(IOException.class, () -> {
             for (int i = 0; i < 1000; i++) {

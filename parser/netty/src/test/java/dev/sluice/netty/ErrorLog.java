@@ -6,7 +6,7 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** Captures the log of the package, which would otherwise be written to the console. */
+/** The captured log messages of the package, which then do not reach the console. */
 final class ErrorLog extends Handler implements AutoCloseable {
     private final Logger logger = Logger.getLogger("dev.sluice.netty");
     final List<String> messages = new CopyOnWriteArrayList<>();

@@ -268,7 +268,7 @@ class Http2Test {
 
     // ---- shutdown
 
-    /** {@return a stream on which the first part of a body was received} */
+    /** {@return a stream on which the server has received the beginning of a body} */
     private Stream begun(Upload upload) {
         Stream stream = new Stream(upload).send(Arrays.copyOf(Upload.body(30_000), 20_000), false);
         upload.awaitMoreThan(0);

@@ -73,6 +73,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -219,14 +220,18 @@ class MultipartHandlerTest {
         return content(bytes, 0, bytes.length);
     }
 
-    /** Checks the next response and releases it. */
     private void assertAnswer(int status, boolean closes) {
+        assertAnswer(status, closes ? "close" : null);
+    }
+
+    /** Checks the next response and releases it. */
+    private void assertAnswer(int status, @Nullable String connection) {
         channel.runPendingTasks();
         FullHttpResponse response = channel.readOutbound();
         assertNotNull(response, "no response");
         String text = response.content().toString(StandardCharsets.US_ASCII);
         assertEquals(status, response.status().code(), text);
-        assertEquals(closes ? "close" : null, response.headers().get("Connection"));
+        assertEquals(connection, response.headers().get("Connection"));
         assertEquals(
                 String.valueOf(response.content().readableBytes()),
                 response.headers().get("Content-Length"));
@@ -251,6 +256,17 @@ class MultipartHandlerTest {
         assertEquals(1, upload.closed);
         assertNull(channel.readInbound());
         assertTrue(channel.isOpen());
+    }
+
+    @Test
+    void http10_connectionIsKeptOnlyOnRequest() {
+        open(onLoop());
+        HttpRequest keepAlive = head("/upload", "Connection", "keep-alive").setProtocolVersion(HttpVersion.HTTP_1_0);
+        channel.writeInbound(keepAlive, content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, "keep-alive");
+        HttpRequest plain = head("/upload").setProtocolVersion(HttpVersion.HTTP_1_0);
+        channel.writeInbound(plain, content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, true);
     }
 
     @Test
@@ -359,7 +375,7 @@ class MultipartHandlerTest {
         assertEquals(1 << 20, upload.bytes.get());
     }
 
-    /** Proxies do so: they read from one side after the other side has written the data. */
+    /** A proxy requests the next read when it has written the data to its other connection. */
     @Test
     void readByTheNextHandler_duringARead_isRequestedAfterIt() {
         open(onLoop(), new ChannelInboundHandlerAdapter() {
@@ -654,10 +670,10 @@ class MultipartHandlerTest {
     @Test
     void continueExpected_bodyIsSentAnyway_isNotAnswered() {
         open(onLoop());
-        channel.writeInbound(
-                head("/upload", "Expect", "100-continue"),
-                content(Upload.body(10)),
-                LastHttpContent.EMPTY_LAST_CONTENT);
+        byte[] body = Upload.body(10);
+        channel.writeInbound(head("/upload", "Expect", "100-continue"), content(Arrays.copyOf(body, 20)));
+        assertNull(channel.readOutbound());
+        channel.writeInbound(content(Arrays.copyOfRange(body, 20, body.length)), LastHttpContent.EMPTY_LAST_CONTENT);
         assertAnswer(200, false);
     }
 
@@ -674,6 +690,10 @@ class MultipartHandlerTest {
         assertEquals(before + 1, reads.count, "drains the body");
         channel.writeInbound(content(new byte[20_000]));
         assertEquals(before + 1, reads.count, "the limit is reached");
+        assertTrue(channel.isOpen());
+        channel.advanceTimeBy(2, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertFalse(channel.isOpen(), "the connection stays open until the drain timeout");
         assertEquals(0, upload.bytes.get());
     }
 

@@ -12,31 +12,21 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.testkit.CountingAllocator;
-import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpChunkedInput;
-import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
-import io.netty.handler.codec.http2.Http2MultiplexHandler;
-import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
-import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.netty.handler.stream.ChunkedWriteHandler;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -67,57 +57,6 @@ class MultipartInputTest {
         // @end
     }
 
-    private Channel connect(NettyServer server, boolean http2) {
-        SimpleChannelInboundHandler<FullHttpResponse> reader = new SimpleChannelInboundHandler<>() {
-            @Override
-            protected void channelRead0(ChannelHandlerContext ctx, FullHttpResponse response) {
-                answer.complete(response.content().toString(StandardCharsets.UTF_8));
-            }
-        };
-        Channel connection = new Bootstrap()
-                .group(server.loop)
-                .channel(NioSocketChannel.class)
-                .handler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.config().setAllocator(buffers);
-                        if (http2) {
-                            channel.pipeline()
-                                    .addLast(
-                                            Http2FrameCodecBuilder.forClient().build(),
-                                            new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
-                        } else {
-                            channel.pipeline()
-                                    .addLast(
-                                            new HttpClientCodec(),
-                                            new ChunkedWriteHandler(),
-                                            new HttpObjectAggregator(1024),
-                                            reader);
-                        }
-                    }
-                })
-                .connect(server.address())
-                .syncUninterruptibly()
-                .channel();
-        return !http2
-                ? connection
-                : new Http2StreamChannelBootstrap(connection)
-                        .handler(new ChannelInitializer<>() {
-                            @Override
-                            protected void initChannel(Channel stream) {
-                                stream.pipeline()
-                                        .addLast(
-                                                new Http2StreamFrameToHttpObjectCodec(false),
-                                                new ChunkedWriteHandler(),
-                                                new HttpObjectAggregator(1024),
-                                                reader);
-                            }
-                        })
-                        .open()
-                        .syncUninterruptibly()
-                        .getNow();
-    }
-
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void body_isReceivedByTheHandler(boolean http2) throws Exception {
@@ -141,25 +80,16 @@ class MultipartInputTest {
                                 form.text("title") + " " + form.file("bytes").size() + " "
                                         + form.file("stream").size())))
                 .build();
-        try (NettyServer server = new NettyServer(NettyServer.Transport.NIO, channel -> {
-            if (http2) {
-                channel.pipeline()
-                        .addLast(
-                                Http2FrameCodecBuilder.forServer().build(),
-                                new Http2MultiplexHandler(new ChannelInitializer<>() {
-                                    @Override
-                                    protected void initChannel(Channel stream) {
-                                        stream.pipeline()
-                                                .addLast(
-                                                        new Http2StreamFrameToHttpObjectCodec(true),
-                                                        handlers.newHandler());
-                                    }
-                                }));
-            } else {
-                channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler());
+        SimpleChannelInboundHandler<FullHttpResponse> reader = new SimpleChannelInboundHandler<>() {
+            @Override
+            protected void channelRead0(ChannelHandlerContext ctx, FullHttpResponse response) {
+                answer.complete(response.content().toString(StandardCharsets.UTF_8));
             }
-        })) {
-            send(connect(server, http2), body).sync();
+        };
+        try (NettyServer server = HttpChannels.server(handlers, http2)) {
+            Channel channel = HttpChannels.connect(
+                    server, http2, buffers, new ChunkedWriteHandler(), new HttpObjectAggregator(1024), reader);
+            send(channel, body).sync();
             assertEquals("Sea 3000000 3000000", answer.get(2, TimeUnit.MINUTES));
         }
         assertEquals(List.of(), buffers.unreleased());

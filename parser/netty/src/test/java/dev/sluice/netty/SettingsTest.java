@@ -236,7 +236,7 @@ class SettingsTest {
         "'', 0, 20, false,",
         "minRateGrace 1ms, 0, 20, false, !CLIENT_TOO_SLOW",
         "minRateGrace 1ms minBytesPerSecond none, 0, 20, false,",
-        "minRateGrace 500ms, 2880, 600, false,", // enough for 6 seconds
+        "minRateGrace 500ms, 2880, 600, false,", // credit for 6 seconds
         "minRateGrace 500ms minBytesPerSecond 1GiB, 2880, 600, false, !CLIENT_TOO_SLOW",
         "'', 100, 20, true,",
         "maxSinkWait 1ms, 100, 20, true, !SINK_STALLED"
@@ -250,12 +250,11 @@ class SettingsTest {
             channel.writeInbound(head(Upload.TYPE));
             send(("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n" + "v".repeat(bytes))
                     .getBytes(StandardCharsets.US_ASCII));
-            long start = System.nanoTime();
-            while (System.nanoTime() - start
-                    <= TimeUnit.MILLISECONDS.toNanos(millis)) { // the time of the client's pace
+            long start = System.nanoTime(); // the rate of the client is measured in real time
+            while (System.nanoTime() - start <= TimeUnit.MILLISECONDS.toNanos(millis)) {
                 LockSupport.parkNanos(100_000);
             }
-            channel.advanceTimeBy(2, TimeUnit.SECONDS); // the time of the handler's timer
+            channel.advanceTimeBy(2, TimeUnit.SECONDS); // for the handler's timer
             channel.runScheduledPendingTasks();
             assertEquals(expected, answer(), entrance.name());
             close();

@@ -109,7 +109,7 @@ final class Upload implements FormReceiver, PartSink {
 
     @Override
     public Readiness write(ByteBuf data) {
-        Readiness now = gate.get(); // first: a test that sees the bytes may replace it
+        Readiness now = gate.get(); // before the count: a test that sees it may replace the gate
         thread = Thread.currentThread();
         bytes.addAndGet(data.readableBytes());
         return now;

@@ -4,11 +4,14 @@ import java.io.IOException;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** An answer of the store that proves nothing, because it is incomplete, or that proves that the store has other bytes. */
+/**
+ * Thrown for a response of the object store that is incomplete, so that nothing can be concluded from it, or that shows that the stored
+ * bytes differ from the bytes sent.
+ */
 final class AnswerException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** Whether the store has other bytes. */
+    /** Whether the response shows that the stored bytes differ from the bytes sent. */
     final boolean isMismatch;
 
     private AnswerException(String message, boolean isMismatch) {
@@ -16,23 +19,27 @@ final class AnswerException extends IOException {
         this.isMismatch = isMismatch;
     }
 
-    /** {@return an exception for an answer that leaves something open, so that the request is repeated} */
+    /** {@return an exception for an inconclusive response; the request can be repeated} */
     static AnswerException incomplete(String message) {
         return new AnswerException(message, false);
     }
 
     static AnswerException mismatch(Object sent, Object stored) {
-        return new AnswerException("the store has other bytes than were sent: " + stored + ", not " + sent, true);
+        return new AnswerException(
+                "the stored bytes differ from the bytes sent: " + stored + " instead of " + sent, true);
     }
 
-    /** Throws if the store names another value than {@code sent}; {@code stored} is null if it names none. */
+    /**
+     * Throws if {@code stored}, the value in the response, differs from {@code sent}. Does nothing if {@code stored} is null because the
+     * response has no such value.
+     */
     static void requireSame(Object sent, @Nullable Object stored) {
         if (stored != null && !stored.equals(sent)) {
             throw new CompletionException(mismatch(sent, stored));
         }
     }
 
-    /** {@return {@code value}; throws if the answer lacks it} */
+    /** {@return {@code value}} Throws if it is null or empty, which means that the response does not have it. */
     static <T> T required(String what, @Nullable T value) {
         if (value == null || value.equals("")) {
             throw new CompletionException(new AnswerException("the answer of the object store lacks " + what, false));

@@ -15,13 +15,13 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a form of several objects comes into being, or not, by one conditional write.
+ * The protocol by which a form of several objects becomes visible as a whole, or not at all, by one conditional write.
  *
  * <table>
  * <caption>The objects of a form</caption>
@@ -34,37 +34,37 @@ import org.jspecify.annotations.Nullable;
  * </table>
  *
  * <p><b>The rule.</b> A form exists if and only if its {@code form.json} is intact and says {@code committed}. All other objects are its
- * content or garbage. A reader that misses a file reads the record again: a tombstone means that the form was deleted meanwhile.
+ * content or garbage. A reader that misses a file reads the record again: a tombstone means that the form was deleted in the meantime.
  *
- * <p><b>Commit.</b> All files are stored; then the record is written. The store lets exactly one conditional write succeed. A
- * failed or unproven one says nothing, so the record is read: the own record means success, and a tombstone means that a sweep has
- * ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
- * the same condition: then either the tombstone stands, and the form has failed, or the record does, and the form is committed. Only
- * if this is not settled either, the outcome is unknown, and the form fails with 503. Its clean-up then tries once more to end it as
- * described below, and deletes files only if a tombstone stands. A form that is aborted while its record is being written is committed
+ * <p><b>Commit.</b> All files are stored; then the record is written. The store lets exactly one conditional write succeed. A write that
+ * has failed, or whose answer was lost, proves nothing, so the record is read: the own record means success, and a tombstone means that a
+ * sweep has ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
+ * the same condition: then the store has either the tombstone, and the form has failed, or the record, and the form is committed. If this
+ * does not settle it either, the outcome is unknown, and the form fails with 503. Its clean-up then tries once more to end it as described
+ * below, and deletes files only if a tombstone is then in the store. A form that is aborted while its record is being written is committed
  * or not by the same rule.
  *
- * <p><b>End.</b> To end an abandoned form, a tombstone is written to the same key, with the same condition. If an intact tombstone is
- * read back, the form cannot be committed any more, and only then its files and uploads are deleted. If a record is read
- * back, the form exists, and nothing of it is deleted.
+ * <p><b>End.</b> To end an abandoned form, a tombstone is written to the same key, with the same condition. If an intact tombstone is read
+ * back, the form can no longer be committed. Only then are its files and uploads deleted. If a record is read back, the form exists, and
+ * nothing of it is deleted.
  *
- * <p><b>Sweep.</b> Any process may end the forms whose intents are old. Committed forms have no intents, so the cost follows the
- * unfinished forms. A tombstone and its intents stay for {@link #TOMBSTONE_AGE}, because requests may arrive late; each {@link Sweep}
- * deletes again what they have stored. Ages are differences of two times of the store, and decide only when a form is
- * ended. A form writes one of its intents again while it receives data, so that it stays young. The intents of a committed form are
- * found if its node died before it had deleted them, or if the form has left something that its record does not list: a file that was
- * not published, or an upload that a repeated request has created. Only this is removed. Stores may still list the upload that has
- * become a file, and may delete the content of the file if it is aborted, so the record lists its upload as well.
+ * <p><b>Sweep.</b> Any process may end the forms whose intents are old. Committed forms normally have no intents, so the cost depends on
+ * the number of unfinished forms. A tombstone and its intents stay for {@link #TOMBSTONE_AGE}, because requests may arrive late; each
+ * {@link Sweep} deletes again what they have stored. Ages are differences of two times of the store, and decide only when a form is ended.
+ * A form writes one of its intents again while it receives data, so that it stays young. The intents of a committed form are found if its
+ * node died before it had deleted them, or if the form has left something that its record does not list: a file that was not published, or
+ * an upload that a repeated request has created. Only this is removed. Stores may still list the upload that has become a file, and may
+ * delete the content of the file if it is aborted, so the record lists its upload as well.
  *
  * <p><b>Delete.</b> A committed form is deleted by replacing its record by a tombstone with {@code If-Match}.
  *
- * <p><b>Why it is safe.</b> Files are deleted only after an intact tombstone was read. A tombstone exists only if the key was
- * absent, and then no record can be written while it exists; or if it replaced the record of a deletion. So a stale or missing
- * answer, a late or repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It cannot delete
- * a file of a committed form, and a reader never sees a part of a form. The tombstone is removed after a time in which no request
- * of its form can be under way: before each write of its record, a form checks that it is at most {@link #MOST_TIME} old, and stores
- * reject requests that were signed more than 15 minutes ago. The age of a tombstone is counted by the clock of the store and by the
- * clock of the sweeping process, and the lower one decides.
+ * <p><b>Why it is safe.</b> Files are deleted only after an intact tombstone was read. A tombstone exists only if the key was absent, and
+ * then no record can be written while it exists; or if it replaced the record of a deletion. So a stale or missing answer, a late or
+ * repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It cannot delete a file of a committed
+ * form, and a reader never sees an incomplete form. The tombstone is removed after a time in which no request of its form can be in
+ * progress: before each write of its record, a form checks that it is at most {@link #MOST_TIME} old, and stores reject requests that were
+ * signed more than 15 minutes ago. The age of a tombstone is counted by the clock of the store and by the clock of the sweeping process,
+ * and the lower age decides.
  *
  * <p><b>Chosen keys.</b> An object under a key of the application is stored just before the record. It is never deleted, because
  * another writer may have replaced it. It has no intent: a sweep must not abort uploads under a key that others may use.
@@ -101,9 +101,9 @@ final class CommitProtocol {
     final String prefix;
     final String open;
     private final ConcurrentLinkedQueue<String> forgotten = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger forgetting = new AtomicInteger();
+    private final AtomicBoolean isCollecting = new AtomicBoolean();
 
-    /** @param prefix of all keys */
+    /** @param prefix the start of all keys */
     CommitProtocol(ObjectStore store, String prefix) {
         this.store = store;
         this.prefix = prefix;
@@ -160,7 +160,7 @@ final class CommitProtocol {
      * Commits a form.
      *
      * @param isYoung whether the form is younger than {@link #MOST_TIME}
-     * @return complete if the form is committed; fails if it is not and cannot be any more, or if that is not known
+     * @return a future that completes if the form is committed, and fails if it can no longer be committed or if the outcome is not known
      */
     CompletableFuture<Void> commit(FormRecord record, BooleanSupplier isYoung) {
         long since = System.nanoTime();
@@ -186,7 +186,7 @@ final class CommitProtocol {
                 });
     }
 
-    /** Ends a form unless it is committed, and deletes its files. {@return whether it is ended; fails if that is not known} */
+    /** Ends a form unless it is committed, and deletes its files. {@return whether it has ended; the future fails if that is not known} */
     CompletableFuture<Boolean> end(String id) {
         return settleTombstone(id, null).thenCompose(standing -> {
             boolean ended = !standing.isCommitted();
@@ -198,7 +198,7 @@ final class CommitProtocol {
      * Writes a tombstone under a condition.
      *
      * @param etag the record to replace, or null if there must be none
-     * @return the intact record or tombstone that stands then; fails if that is not known
+     * @return the intact record or tombstone that is then in the store; the future fails if that is not known
      */
     CompletableFuture<FormRecord> settleTombstone(String id, @Nullable String etag) {
         return settle(FormRecord.tombstone(id, random()), etag, () -> true, 1);
@@ -259,29 +259,39 @@ final class CommitProtocol {
         return record;
     }
 
-    /** Deletes the intents of a committed form, together with the intents of other forms. {@return complete when that was tried} */
+    /**
+     * Deletes the intents of a committed form, together with the intents of other forms. {@return a future that completes after the
+     * attempt}
+     */
     CompletableFuture<Void> forget(Collection<String> intents) {
         forgotten.addAll(intents);
-        return forgetting.getAndIncrement() > 0 ? DONE : store.after(COLLECTING).thenCompose(collected -> forgetNext());
+        return isCollecting.getAndSet(true)
+                ? DONE
+                : Retries.made(() -> store.after(COLLECTING))
+                        .handle((collected, closed) -> null)
+                        .thenCompose(collected -> {
+                            isCollecting.set(false);
+                            return forgetNext();
+                        });
     }
 
     private CompletableFuture<Void> forgetNext() {
-        int calls = forgetting.get();
         List<String> batch = new ArrayList<>();
         for (String key; batch.size() < BATCH && (key = forgotten.poll()) != null; ) {
             batch.add(key);
         }
-        return deleteAll(batch)
-                .handle((done, failure) ->
-                        forgotten.isEmpty() && forgetting.addAndGet(-calls) == 0) // else a sweep does
-                .thenCompose(done -> done ? DONE : forgetNext());
+        return batch.isEmpty()
+                ? DONE
+                : Retries.made(() -> store.delete(batch))
+                        .handle((deleted, failure) -> null) // a sweep deletes what is left
+                        .thenCompose(tried -> forgetNext());
     }
 
     CompletableFuture<Void> deleteAll(List<String> keys) {
         return keys.isEmpty() ? DONE : store.delete(keys);
     }
 
-    /** Deletes the files of a form that its intact record does not list, or that its tombstone leaves over. {@return their number} */
+    /** Deletes the files of a form that its record does not list; a tombstone lists none. {@return their number} */
     CompletableFuture<Integer> deleteFiles(FormRecord standing) {
         Set<String> listed =
                 standing.files().stream().map(file -> file.stored().key()).collect(Collectors.toSet());
@@ -330,7 +340,7 @@ final class CommitProtocol {
         });
     }
 
-    /** Deletes a tombstone after its time. {@return complete after that} */
+    /** Deletes a tombstone. {@return a future that completes after that} */
     CompletableFuture<Void> deleteTombstone(String id) {
         return store.delete(List.of(recordKey(id)));
     }

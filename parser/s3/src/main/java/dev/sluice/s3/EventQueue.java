@@ -17,7 +17,7 @@ final class EventQueue {
 
     /**
      * @param afterEach runs after each event
-     * @param failed receives the exceptions of both
+     * @param failed receives the exceptions of events and of {@code afterEach}
      */
     EventQueue(Executor executor, Runnable afterEach, Consumer<Throwable> failed) {
         this.executor = executor;

@@ -6,12 +6,12 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** What a form has stored of one file. Confined to the events of the form. */
+/** The state of the upload of one file of a form. Confined to the events of the form. */
 final class FileUpload {
     final PartHead part;
     final ObjectStore.Target target;
 
-    /** From 1, in the order of the form. */
+    /** The number of the file in the form, from 1. */
     final int number;
 
     /** Whether the application has chosen the key. */
@@ -63,7 +63,10 @@ final class FileUpload {
                 : upload.join().id();
     }
 
-    /** {@return whether the store may have something of the file that the record of the committed form does not list} */
+    /**
+     * {@return whether the store may have an object or an upload of this file that the record of the committed form
+     * does not list}
+     */
     boolean isUnlisted() {
         return !isPublished && !isChosen && (upload != null || isStoring);
     }

@@ -22,10 +22,10 @@ import software.amazon.awssdk.protocols.jsoncore.JsonNode;
  *
  * A tombstone has the state {@code ended} and no files. The checksum makes a truncated or damaged copy recognizable.
  *
- * @param id of the form, 32 hexadecimal digits
- * @param isCommitted whether the form exists
+ * @param id the identifier of the form, 32 hexadecimal digits
+ * @param isCommitted whether the form is committed; otherwise this is a tombstone
  * @param writer a random value that identifies the writer
- * @param files in the order of the form
+ * @param files the files, in the order of the form
  */
 public record FormRecord(String id, boolean isCommitted, String writer, List<File> files) {
     private static final String CHECKSUM = ",\"sha256\":\"";
@@ -36,7 +36,7 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
      * A file of a committed form.
      *
      * @param field the name of the part
-     * @param filename chosen by the client
+     * @param filename the file name that the client sent
      * @param contentType the media type of the object
      * @param stored the object
      * @param upload the identifier of the multipart upload that has become the object, or null if it was stored by one request
@@ -48,7 +48,7 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
             ObjectStore.Stored stored,
             @Nullable String upload) {}
 
-    /** Copies the list. */
+    /** Makes an unmodifiable copy of the list. */
     public FormRecord {
         files = List.copyOf(files);
     }

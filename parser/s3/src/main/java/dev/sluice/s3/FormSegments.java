@@ -7,10 +7,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class FormSegments {
     private final S3Sinks sinks;
 
-    /** Segments that are sent or wait to be. */
+    /** The number of segments that are being sent or wait to be sent. */
     private final AtomicInteger unsent = new AtomicInteger();
 
-    /** The memory of the small content. */
+    /** The number of leased segments that sinks are filling. */
+    private final AtomicInteger filling = new AtomicInteger();
+
+    /** The memory charged for small segments. */
     private final AtomicLong small = new AtomicLong();
 
     FormSegments(S3Sinks sinks) {
@@ -31,7 +34,7 @@ final class FormSegments {
         sinks.ended();
     }
 
-    /** {@return whether a full segment has room for more bytes now} */
+    /** Tries to make room for more bytes in a full segment. {@return whether it has room now} */
     boolean makeRoom(Segment segment, int bytes, int piece) {
         if (!segment.isLeased()) {
             long more = segment.smallMemory(bytes) - segment.charged();
@@ -48,7 +51,7 @@ final class FormSegments {
         return capacity > 0;
     }
 
-    /** {@return the capacity of a segment for a piece, or 0 if there is none now} */
+    /** {@return the capacity of a segment for a piece, or 0 if there is no memory for it now} */
     long tryLease(int piece) {
         return isBusy() ? 0 : sinks.memory.tryLease(sinks.segmentBytes(piece));
     }
@@ -56,24 +59,36 @@ final class FormSegments {
     void useLease(Segment segment, long capacity) {
         small.addAndGet(-segment.charged());
         segment.lease(capacity);
+        filling.incrementAndGet();
     }
 
-    /** Counts a segment that is sent soon. */
-    void sent() {
+    /** Releases a segment that was not filled. */
+    void discard(Segment segment) {
+        filling.addAndGet(segment.isLeased() ? -1 : 0);
+        segment.release();
+    }
+
+    /** Counts a segment that will be sent. */
+    void queued(Segment segment) {
+        filling.addAndGet(segment.isLeased() ? -1 : 0);
         unsent.incrementAndGet();
     }
 
-    /** Releases a segment that was sent, or will not be. */
-    void landed(Segment segment) {
+    /** Releases a segment that has been sent, or will not be sent. */
+    void done(Segment segment) {
         unsent.decrementAndGet();
         segment.release();
+    }
+
+    boolean areFilling() {
+        return filling.get() > 0;
     }
 
     boolean areAllSent() {
         return unsent.get() == 0;
     }
 
-    /** {@return whether so many segments wait to be sent that the form fills no other one} */
+    /** {@return whether so many segments wait to be sent that the form must not fill another} */
     boolean isBusy() {
         return unsent.get() > sinks.segmentsInFlight;
     }

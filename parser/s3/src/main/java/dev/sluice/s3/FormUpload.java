@@ -1,5 +1,7 @@
 package dev.sluice.s3;
 
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.StoreMetrics;
 import java.io.IOException;
@@ -13,6 +15,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -51,10 +54,10 @@ final class FormUpload {
         ENDED
     }
 
-    /** A segment to be sent: a piece of a file, or all of it if the number is 0. */
+    /** A segment to be sent: a piece of a file, or the whole file if the number is 0. */
     private record Job(FileUpload file, int number, Segment body) {}
 
-    /** How often an intent is written again in the time after which a sweep ends the form. */
+    /** The number of times that an intent is renewed within the age at which a sweep ends the form. */
     private static final int RENEWALS = 4;
 
     final S3Sinks sinks;
@@ -62,15 +65,18 @@ final class FormUpload {
     private final String id;
     private final EventQueue events;
     private final List<FileUpload> files = new CopyOnWriteArrayList<>();
-    private final Instant since = Instant.now();
+    private final Instant since;
     private final long sinceNanos = System.nanoTime();
+
+    /** Calls of {@link #admit} whose form has not ended. */
+    private final AtomicInteger uses = new AtomicInteger();
 
     private volatile boolean admitted;
     private volatile @Nullable Throwable failure;
     private volatile long intentNanos;
     private volatile List<S3Form.StoredPart> objects = List.of();
 
-    // The state, which only events use.
+    // The state, which only events access.
     private State state = State.OPEN;
     private boolean hasMemory;
     private boolean hasEnded;
@@ -78,8 +84,13 @@ final class FormUpload {
     private final Set<CompletableFuture<?>> requests = new HashSet<>();
     private @Nullable CompletableFuture<String> firstIntent;
     private int intentNumber;
-    private int underWay;
-    private int flying;
+
+    /** The number of requests that have not been answered. */
+    private int unanswered;
+
+    /** The number of jobs whose request is being made. */
+    private int inFlight;
+
     private final Queue<S3Sink> waiting = new ArrayDeque<>();
     private boolean isAsking;
     private @Nullable Readiness committing;
@@ -88,12 +99,17 @@ final class FormUpload {
         this.sinks = sinks;
         this.segments = new FormSegments(sinks);
         this.id = id;
+        this.since = sinks.clock.instant();
         this.events = new EventQueue(sinks.store.executor(), this::advance, this::fail);
     }
 
     // ---- called by the form
 
     Readiness admit() {
+        if (uses.getAndIncrement() > 0 || admitted) {
+            throw new IllegalStateException(
+                    "the S3Form was used for another form already: call S3Sinks.newForm() for each form");
+        }
         admitted = true;
         sinks.begun();
         Readiness ready = Readiness.pending();
@@ -143,10 +159,12 @@ final class FormUpload {
     }
 
     void ended() {
-        post(() -> {
-            hasEnded = true;
-            fail(new IOException("the form has ended"));
-        });
+        if (uses.decrementAndGet() == 0) { // a rejected second use does not end the first one
+            post(() -> {
+                hasEnded = true;
+                fail(new IOException("the form has ended"));
+            });
+        }
     }
 
     // ---- called by the sinks
@@ -164,7 +182,7 @@ final class FormUpload {
         }
     }
 
-    /** Writes an intent again if it becomes old, so that no sweep ends the form while it receives data. */
+    /** Renews an intent before it becomes old, so that no sweep ends the form while it receives data. */
     void keepYoung() {
         long last = intentNanos;
         if (last != 0 && System.nanoTime() - last > sinks.maxAge.toNanos() / RENEWALS) {
@@ -187,11 +205,11 @@ final class FormUpload {
         return state == State.OPEN || state == State.COMMITTING;
     }
 
-    /** Handles the answer to a request as an event. If the request fails, the form does. */
+    /** Handles the answer to a request as an event. If the request fails, the form fails. */
     private <T> void request(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> answered) {
-        underWay++;
+        unanswered++;
         request.whenComplete((answer, cause) -> post(() -> {
-            underWay--;
+            unanswered--;
             answered.accept(answer, cause);
             if (cause != null) {
                 fail(cause);
@@ -220,7 +238,7 @@ final class FormUpload {
         failure = reason;
         state = State.FAILED;
         List.copyOf(requests).forEach(request -> request.cancel(true));
-        jobs.forEach(job -> segments.landed(job.body));
+        jobs.forEach(job -> segments.done(job.body));
         jobs.clear();
         files.forEach(FileUpload::releaseContent);
         waiting.forEach(sink -> sink.settle(reason));
@@ -230,15 +248,21 @@ final class FormUpload {
         }
     }
 
-    /** All of a file has arrived. */
+    /**
+     * Handles the end of a file: all of its content has arrived. A file that fits into one segment is stored by one request: at once if the
+     * segment is leased, otherwise when the form is committed. A larger file, or a leased one under a chosen key, is uploaded in pieces.
+     *
+     * @param last the segment that was not sent yet, or null
+     * @param sent the number of pieces that were passed to {@link #send}
+     */
     void arrived(FileUpload file, @Nullable Segment last, int sent, long size, String crc32) {
         file.size = size;
         file.crc32 = crc32;
         boolean isSmall = last == null || !last.isLeased();
-        if (sent > 0 || file.isChosen && !isSmall) { // under a chosen key nothing may appear yet
+        if (sent > 0 || file.isChosen && !isSmall) { // no object may appear under a chosen key yet
             file.pieceCount = last == null ? sent : sent + 1;
             if (last != null) {
-                segments.sent();
+                segments.queued(last);
                 send(file, sent + 1, last);
             }
             return;
@@ -255,7 +279,7 @@ final class FormUpload {
     private void sendContent(FileUpload file) {
         Segment content = Objects.requireNonNull(file.content);
         file.content = null;
-        segments.sent();
+        segments.queued(content);
         send(file, 0, content);
     }
 
@@ -263,7 +287,7 @@ final class FormUpload {
         if (isActive()) {
             jobs.add(new Job(file, number, body));
         } else {
-            segments.landed(body);
+            segments.done(body);
         }
     }
 
@@ -276,24 +300,24 @@ final class FormUpload {
         }
     }
 
-    /** Does what can be done after an event. */
+    /** Begins everything that has become possible: called after each event. */
     private void advance() {
         if (isActive()) {
             files.forEach(this::store);
-            while (flying < sinks.segmentsInFlight && !jobs.isEmpty()) {
-                fly(jobs.remove());
+            while (inFlight < sinks.segmentsInFlight && !jobs.isEmpty()) {
+                sendBody(jobs.remove());
             }
             serveWaiting();
             if (state == State.COMMITTING && published().allMatch(file -> file.stored != null)) {
                 writeRecord();
             }
         }
-        if (hasEnded && (state == State.COMMITTED || state == State.FAILED) && underWay == 0) {
+        if (hasEnded && (state == State.COMMITTED || state == State.FAILED) && unanswered == 0) {
             end();
         }
     }
 
-    /** Makes an object of a file, if it is time. */
+    /** Stores a file as an object, if all of it has been received and its turn has come. */
     private void store(FileUpload file) {
         boolean isTime = !file.isChosen || state == State.COMMITTING && file.isPublished && isNext(file);
         if (isTime && file.isUploaded() && !file.isStoring) {
@@ -311,7 +335,10 @@ final class FormUpload {
         }
     }
 
-    /** {@return whether all files are stored that come before a file with a chosen key: all others, and the chosen ones in front of it} */
+    /**
+     * {@return whether all files are stored that must be stored before a file with a chosen key: all files without a chosen key, and those
+     * with a chosen key in front of it}
+     */
     private boolean isNext(FileUpload file) {
         return published().takeWhile(other -> other != file).allMatch(other -> other.stored != null)
                 && published().allMatch(other -> other.isChosen || other.stored != null);
@@ -321,14 +348,14 @@ final class FormUpload {
         return files.stream().filter(file -> file.isPublished);
     }
 
-    private void fly(Job job) {
+    private void sendBody(Job job) {
         FileUpload file = job.file;
         if (job.number == 0) {
             CompletableFuture<?> before = file.isChosen ? sinks.probed() : anyIntent(file);
             file.isStoring = true;
-            fly(job, before, ready -> sinks.store.put(file.target, job.body), stored -> file.stored = stored);
+            sendBody(job, before, ready -> sinks.store.put(file.target, job.body), stored -> file.stored = stored);
         } else {
-            fly(
+            sendBody(
                     job,
                     upload(file),
                     upload -> sinks.store.upload(file.target, upload.id(), job.number, job.body),
@@ -336,18 +363,18 @@ final class FormUpload {
         }
     }
 
-    private <T, R> void fly(
+    private <T, R> void sendBody(
             Job job, CompletableFuture<T> before, Function<T, CompletableFuture<R>> send, Consumer<R> then) {
-        flying++;
+        inFlight++;
         request(before, (ready, problem) -> {
             if (problem != null || !isActive()) {
-                flying--;
-                segments.landed(job.body);
+                inFlight--;
+                segments.done(job.body);
                 return;
             }
-            cancellable(send.apply(ready), (answer, cause) -> {
-                flying--;
-                segments.landed(job.body);
+            cancellable(Retries.made(() -> send.apply(ready)), (answer, cause) -> {
+                inFlight--;
+                segments.done(job.body);
                 if (answer != null) {
                     then.accept(answer);
                 }
@@ -384,14 +411,20 @@ final class FormUpload {
         return known;
     }
 
-    /** Gives memory to the sinks that wait, or asks for it. */
+    /** Gives memory to waiting sinks, or requests it. */
     private void serveWaiting() {
         while (!waiting.isEmpty() && !isAsking && !segments.isBusy()) {
             int piece = waiting.element().next();
             long capacity = segments.tryLease(piece);
             if (capacity > 0) {
                 waiting.remove().resume(capacity);
-            } else if (segments.areAllSent()) { // else a segment returns first
+            } else if (!segments.areAllSent()) {
+                return; // a segment returns first
+            } else if (segments.areFilling()) {
+                fail(MultipartException.because(Reason.MEMORY_FULL)
+                        .saying("two files of the form are written at the same time, and only one has memory")
+                        .build());
+            } else {
                 isAsking = true;
                 cancellable(sinks.memory.lease(sinks.segmentBytes(piece), firstIntent != null), (granted, cause) -> {
                     isAsking = false;
@@ -401,14 +434,12 @@ final class FormUpload {
                         sinks.memory.returnSegment(granted);
                     }
                 });
-            } else {
-                return;
             }
         }
     }
 
     private boolean isYoung() {
-        return Duration.between(since, Instant.now()).compareTo(CommitProtocol.MOST_TIME) < 0
+        return Duration.between(since, sinks.clock.instant()).compareTo(CommitProtocol.MOST_TIME) < 0
                 && System.nanoTime() - sinceNanos < CommitProtocol.MOST_TIME.toNanos();
     }
 
@@ -441,7 +472,7 @@ final class FormUpload {
             String upload = file.uploadId();
             if (upload != null && file.stored == null) {
                 sinks.events.report(StoreMetrics::aborted);
-                if (!(file.isChosen && file.isStoring)) { // its object may be complete: it stays
+                if (!(file.isChosen && file.isStoring)) { // its object may already be complete, and then stays
                     done = done.thenCompose(
                                     before -> sinks.store.abort(new ObjectStore.Upload(file.target.key(), upload)))
                             .handle((aborted, cause) -> null); // a sweep tries again

@@ -4,8 +4,10 @@ import dev.sluice.s3.ObjectStore.Stored;
 import dev.sluice.s3.ObjectStore.Target;
 import java.io.IOException;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
@@ -14,11 +16,11 @@ import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
- * The check that an object was stored as it was sent. The answer proves it with a matching checksum. Without one, a second request asks
- * for the checksum, and if the store has none, a third one reads the object.
+ * The check that an object was stored as it was sent. A matching checksum in the answer proves it. If the answer has none, a second request
+ * asks for the checksum. If the store has none, a third request reads the object.
  */
 final class ObjectCheck {
-    /** What the answer to a request says of the stored object. */
+    /** The stored object as described by the answer to a request. */
     record Answer(
             String etag, @Nullable String version, @Nullable String crc32) {}
 
@@ -36,11 +38,13 @@ final class ObjectCheck {
      * {@return the object, if it is proved to be stored}
      *
      * @param composite the checksum that the store computes if it does not support checksums of whole objects
-     * @param request cancelled with the result
+     * @param request the request that stores the object; cancelled with the result
      */
     CompletableFuture<Stored> stored(
             Target target, long size, String crc32, String composite, CompletableFuture<Answer> request) {
-        CompletableFuture<Stored> proven = request.handle((answer, failure) -> {
+        CompletableFuture<Stored> proven = new CompletableFuture<>();
+        proven.whenComplete((stored, failure) -> request.cancel(true));
+        CompletableFuture<Stored> checked = request.handle((answer, failure) -> {
                     if (failure == null && (crc32.equals(answer.crc32) || composite.equals(answer.crc32))) {
                         return CompletableFuture.completedFuture(
                                 new Stored(target.key(), answer.etag, answer.version, size, crc32));
@@ -51,16 +55,21 @@ final class ObjectCheck {
                             && proof.isMismatch) {
                         return CompletableFuture.<Stored>failedFuture(failure);
                     }
-                    return lookAt(target, size, crc32, composite, failure);
+                    return lookAt(target, size, crc32, composite, failure, proven);
                 })
                 .thenCompose(Function.identity());
-        proven.whenComplete((stored, failure) -> request.cancel(true));
+        Retries.pass(checked, proven);
         return proven;
     }
 
     private CompletableFuture<Stored> lookAt(
-            Target target, long size, String crc32, String composite, @Nullable Throwable failure) {
-        return head(target.key()).thenCompose(found -> {
+            Target target,
+            long size,
+            String crc32,
+            String composite,
+            @Nullable Throwable failure,
+            CompletableFuture<Stored> proven) {
+        return unlessDone(proven, () -> head(target)).thenCompose(found -> {
             if (found == null || !isSame(target, found)) {
                 return CompletableFuture.failedFuture(
                         failure == null ? new IOException("the object is missing: " + target.key()) : failure);
@@ -68,7 +77,7 @@ final class ObjectCheck {
             AnswerException.requireSame(size, found.contentLength());
             String sum = found.checksumCRC32();
             CompletableFuture<String> known = sum == null
-                    ? checksum(target.key(), found.eTag())
+                    ? unlessDone(proven, () -> checksum(target.key(), found.eTag()))
                     : CompletableFuture.completedFuture(composite.equals(sum) ? crc32 : sum);
             return known.thenApply(stored -> {
                 AnswerException.requireSame(crc32, stored);
@@ -77,16 +86,27 @@ final class ObjectCheck {
         });
     }
 
+    /** Makes a request, which is cancelled with the result. {@return its answer} */
+    private static <T> CompletableFuture<T> unlessDone(
+            CompletableFuture<Stored> proven, Supplier<CompletableFuture<T>> request) {
+        if (proven.isDone()) {
+            return CompletableFuture.failedFuture(new CancellationException());
+        }
+        CompletableFuture<T> made = request.get();
+        proven.whenComplete((stored, failure) -> made.cancel(true));
+        return made;
+    }
+
     /** {@return whether the object was stored by the same form} */
     private static boolean isSame(Target target, HeadObjectResponse found) {
         return Objects.equals(target.metadata().get("form"), found.metadata().get("form"));
     }
 
-    private CompletableFuture<@Nullable HeadObjectResponse> head(String key) {
+    private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {
         return retries.trying(
                 "HeadObject",
-                () -> S3ObjectStore.unlessGone(client.headObject(
-                                request -> request.bucket(bucket).key(key).checksumMode(ChecksumMode.ENABLED))
+                () -> S3ObjectStore.unlessGone(client.headObject(request ->
+                                request.bucket(bucket).key(target.key()).checksumMode(ChecksumMode.ENABLED))
                         .thenApply(answer -> {
                             AnswerException.required("an ETag", answer.eTag());
                             AnswerException.required(
@@ -94,6 +114,11 @@ final class ObjectCheck {
                                     answer.sdkHttpResponse()
                                             .firstMatchingHeader("Content-Length")
                                             .orElse(null));
+                            // With a condition, it may be an object of another application, which has no form.
+                            if (!target.isNew() && target.metadata().containsKey("form")) {
+                                AnswerException.required(
+                                        "the form", answer.metadata().get("form"));
+                            }
                             return answer;
                         })));
     }

@@ -12,8 +12,8 @@ import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
 import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 
 /**
- * The deletion of objects with all their versions. In a bucket with versions, a marker hides all versions of a key; they are deleted
- * while it does, and the markers last. So a deletion that fails half-way shows no older version.
+ * The deletion of objects with all their versions. In a bucket with versions, a delete marker hides all versions of a key. The versions are
+ * deleted first, and the markers last, so that a deletion that fails half-way does not reveal an older version.
  */
 final class ObjectDeletion {
     /** The number of objects that one request can delete. */
@@ -29,7 +29,7 @@ final class ObjectDeletion {
         this.retries = retries;
     }
 
-    /** Deletes up to 1,000 objects. {@return complete if all were deleted or absent} */
+    /** Deletes up to 1,000 objects. {@return a future that completes if all were deleted or absent} */
     CompletableFuture<Void> delete(List<String> keys) {
         List<ObjectIdentifier> objects =
                 keys.stream().map(key -> identifier(key, null)).toList();
@@ -74,7 +74,7 @@ final class ObjectDeletion {
      * Deletes the versions of a key from one page of a listing on, then its markers.
      *
      * @param nextKey the start of the page, or null for the first one
-     * @param markers collects the markers
+     * @param markers the list that collects the markers
      */
     private CompletableFuture<Void> deleteVersions(
             String key, @Nullable String nextKey, @Nullable String nextVersion, List<ObjectIdentifier> markers) {

@@ -23,31 +23,31 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * An object to be stored.
      *
-     * @param key its name
-     * @param contentType its media type
+     * @param key the name of the object
+     * @param contentType the media type of the object
      * @param metadata further names and values, of visible ASCII characters
-     * @param isNew whether the object must not replace another one, which then fails with a {@link
-     *     java.nio.file.FileAlreadyExistsException}; its metadata identifies it
+     * @param isNew whether storing the object fails with a {@link java.nio.file.FileAlreadyExistsException} if the key exists; the metadata
+     *     identifies the object
      */
     record Target(String key, String contentType, Map<String, String> metadata, boolean isNew) {}
 
     /**
      * A stored part of a multipart upload.
      *
-     * @param number from 1
-     * @param tag its ETag
-     * @param crc32 of its bytes, in base64
+     * @param number the number of the part, from 1
+     * @param tag the ETag of the part
+     * @param crc32 the CRC-32 of its bytes, in base64
      */
     record Piece(int number, String tag, String crc32) {}
 
     /**
      * A stored object.
      *
-     * @param key its name
-     * @param etag its ETag, as the store sent it
-     * @param version its version, or null if the bucket keeps none
-     * @param size in bytes
-     * @param crc32 of its bytes, in base64
+     * @param key the name of the object
+     * @param etag the ETag of the object, as the store sent it
+     * @param version the version of the object, or null if the bucket keeps none
+     * @param size the size of the object, in bytes
+     * @param crc32 the CRC-32 of its bytes, in base64
      */
     record Stored(String key, String etag, @Nullable String version, long size, String crc32) {}
 
@@ -57,27 +57,27 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * A small object that was read.
      *
-     * @param etag for {@link #write}
-     * @param modified when it was written, by the clock of the store
-     * @param now when it was read, by the clock of the store
+     * @param etag the ETag of the object, for {@link #write}
+     * @param modified the time at which it was written, by the clock of the store
+     * @param now the time at which it was read, by the clock of the store
      */
     record Content(byte[] bytes, String etag, Instant modified, Instant now) {}
 
-    /** The name of an object, and when it was written, by the clock of the store. */
+    /** The name of an object, and the time at which it was written, by the clock of the store. */
     record Listed(String key, Instant modified) {}
 
     /**
      * Some of the objects of a listing.
      *
-     * @param now when they were listed, by the clock of the store
-     * @param next for the next page, or null if this is the last one
+     * @param now the time of the listing, by the clock of the store
+     * @param next the token for the next page, or null if this is the last one
      */
     record Page(List<Listed> objects, Instant now, @Nullable String next) {}
 
     /**
      * A new multipart upload.
      *
-     * @param isOnly whether it is certain that the request has created no other upload, as a lost answer may hide
+     * @param isOnly whether it is certain that the request has created no other upload; an answer that was lost may hide one
      */
     record Created(String id, boolean isOnly) {}
 
@@ -85,9 +85,9 @@ public interface ObjectStore extends AutoCloseable {
     CompletableFuture<Created> create(Target target);
 
     /**
-     * {@return the piece, when the store has it}
+     * {@return the piece, once the store has it}
      *
-     * @param number 1 to 10,000
+     * @param number the number of the piece, 1 to 10,000
      * @param body <em>borrowed</em> until its last subscription has ended; it may be read more than once
      */
     CompletableFuture<Piece> upload(Target target, String id, int number, Segment body);
@@ -95,9 +95,9 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * {@return the object made of all pieces of an upload}
      *
-     * @param pieces in order
-     * @param size of the object
-     * @param crc32 of the object, in base64
+     * @param pieces all pieces, in order
+     * @param size the size of the object
+     * @param crc32 the CRC-32 of the object, in base64
      */
     CompletableFuture<Stored> complete(Target target, String id, List<Piece> pieces, long size, String crc32);
 
@@ -107,7 +107,7 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Aborts a multipart upload, and frees its pieces.
      *
-     * @return complete if the store has no such upload
+     * @return a future that completes once the store has no such upload
      */
     CompletableFuture<Void> abort(Upload upload);
 
@@ -115,10 +115,10 @@ public interface ObjectStore extends AutoCloseable {
     CompletableFuture<List<Upload>> uploads(String key);
 
     /**
-     * Writes a small object if a condition holds. The request is made once, and whether a failed one was carried out is not known.
+     * Writes a small object if a condition holds. The request is made once. If it fails, it is not known whether it was carried out.
      *
      * @param etag the object that is replaced, or null if the key must be absent
-     * @return complete if the object was written, and the answer proves it
+     * @return a future that completes if the answer proves that the object was written
      */
     CompletableFuture<Void> write(String key, byte[] bytes, @Nullable String etag);
 
@@ -128,14 +128,14 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * {@return the objects whose keys start with {@code prefix}, in the order of their keys}
      *
-     * @param next from the previous page, or null
+     * @param next the token from the previous page, or null for the first one
      */
     CompletableFuture<Page> list(String prefix, @Nullable String next);
 
     /**
      * Deletes up to 1,000 objects, with all their versions.
      *
-     * @return complete if all were deleted or absent
+     * @return a future that completes if all were deleted or absent
      */
     CompletableFuture<Void> delete(List<String> keys);
 

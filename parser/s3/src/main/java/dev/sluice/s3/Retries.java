@@ -19,7 +19,7 @@ import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Repeats failed requests, and explains those that fail in the end. */
+/** Retries failed requests, and creates the exceptions for requests whose last attempt fails. */
 final class Retries {
     /** The error codes of an overloaded store, in addition to the statuses 503 and 429. */
     private static final Set<String> BUSY =
@@ -44,9 +44,9 @@ final class Retries {
     private final StoreEvents events;
 
     /**
-     * @param attempts how often a request is made at most
-     * @param pauseMillis the longest pause before the second attempt
-     * @param after completes after a delay
+     * @param attempts the maximum number of attempts for a request
+     * @param pauseMillis the longest pause before the second attempt, or a fifth of it if the store is busy
+     * @param after returns a future that completes after a delay
      */
     Retries(int attempts, long pauseMillis, Function<Duration, CompletableFuture<Void>> after, StoreEvents events) {
         this.attempts = attempts;
@@ -55,14 +55,41 @@ final class Retries {
         this.events = events;
     }
 
-    /** {@return what {@code call} answers in the end; cancelling it cancels what is under way} */
+    /**
+     * {@return the answer of the first successful attempt, or the failure of the last one; cancelling it cancels the
+     * current attempt}
+     */
     <T> CompletableFuture<T> trying(String what, Supplier<CompletableFuture<T>> call) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         attempt(what, call, outcome, 1, null);
         return outcome;
     }
 
-    /** @param earlier the last conflict, if there was one: after it a store may not know an upload any more */
+    /** {@return the answer to {@code call}; a failed future if it throws} */
+    static <T> CompletableFuture<T> made(Supplier<CompletableFuture<T>> call) {
+        try {
+            return call.get();
+        } catch (RuntimeException | Error e) { // also NoClassDefFoundError: the future must complete
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** Completes {@code outcome} as {@code made} completes, and cancels {@code made} together with {@code outcome}. */
+    static <T> void pass(CompletableFuture<T> made, CompletableFuture<T> outcome) {
+        outcome.whenComplete((value, failure) -> made.cancel(true));
+        made.whenComplete((value, failure) -> {
+            if (failure == null) {
+                outcome.complete(value);
+            } else {
+                outcome.completeExceptionally(unwrap(failure));
+            }
+        });
+    }
+
+    /**
+     * @param earlier the last conflict (409), or null. If the last attempt fails with 404 after a conflict, the conflict is the
+     *     reason: the store may have forgotten the upload because of it
+     */
     private <T> void attempt(
             String what,
             Supplier<CompletableFuture<T>> call,
@@ -72,13 +99,7 @@ final class Retries {
         if (outcome.isDone()) {
             return;
         }
-        CompletableFuture<T> answer;
-        try {
-            answer = call.get();
-        } catch (RuntimeException | Error e) { // also a missing class: the future must end
-            answer = CompletableFuture.failedFuture(e);
-        }
-        CompletableFuture<T> running = answer;
+        CompletableFuture<T> running = made(call);
         outcome.whenComplete((value, failure) -> running.cancel(true));
         running.whenComplete((value, failure) -> {
             if (failure == null) {
@@ -113,7 +134,7 @@ final class Retries {
         return longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
     }
 
-    /** {@return whether an error of this code may pass} */
+    /** {@return whether an error with this code is transient, so that another attempt may succeed} */
     static boolean mayPass(String code) {
         return PASSING.contains(code) || BUSY.contains(code);
     }
@@ -125,7 +146,7 @@ final class Retries {
         return failure instanceof SdkClientException || failure instanceof AnswerException;
     }
 
-    /** {@return whether a conditional write need not be repeated} */
+    /** {@return whether repeating a conditional write cannot help} */
     static boolean isHopeless(Throwable failure) {
         S3Exception e = answer(failure);
         return e != null && !mayPass(e) && e.statusCode() != 404 && e.statusCode() != 409 && e.statusCode() != 412;
@@ -136,7 +157,7 @@ final class Retries {
         return cause instanceof S3Exception s3 ? s3 : cause.getCause() instanceof S3Exception s3 ? s3 : null;
     }
 
-    private static boolean isBusy(Throwable failure) {
+    static boolean isBusy(Throwable failure) {
         return failure instanceof S3Exception e
                 && (e.statusCode() == 503 || e.statusCode() == 429 || BUSY.contains(code(e)));
     }
@@ -173,8 +194,11 @@ final class Retries {
     }
 
     static Throwable explained(String what, Throwable failure) {
-        if (isBusy(failure) || isStatus(failure, 409)) {
-            String why = isBusy(failure) ? "is too busy" : "was writing this key for another";
+        boolean isLate = failure instanceof ApiCallAttemptTimeoutException;
+        if (isBusy(failure) || isLate || isStatus(failure, 409)) {
+            String why = isBusy(failure)
+                    ? "is too busy"
+                    : isLate ? "does not answer in time" : "is writing this key for another request";
             return MultipartException.because(Reason.UNAVAILABLE)
                     .saying("the object store " + why + " (" + what + ")")
                     .cause(failure)

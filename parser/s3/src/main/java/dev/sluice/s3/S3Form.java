@@ -13,22 +13,23 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One form whose files go to an object store. It exists in the store completely, or not at all: see {@link #id()} and {@link
  * S3Sinks#find}.
  *
- * <p>As a decider, it sends files to the store and keeps fields in memory. As an admission, it commits the form after everything else
- * has succeeded. The form's options need both, as {@link #options} sets them.
+ * <p>As a decider, it sends files to the store, and keeps fields and inputs that were left empty in memory. As an admission, it commits the
+ * form after everything else has succeeded. The form's options need both, as {@link #options} sets them.
  *
  * <p>{@link FormUpload} describes the states of a form.
  */
 public final class S3Form implements PartDecider, FormAdmission {
     private static final int MOST_OF_NAME = 1024;
 
-    /** The time that the form waits longer than its sinks, so that it fails with their reason. */
-    private static final Duration ANSWER = Duration.ofSeconds(10);
+    /** The least {@code maxSinkWait}. The time limits of the store are shorter, but they do not end a form whose store is only slow. */
+    private static final Duration LEAST_SINK_WAIT = Duration.ofMinutes(10);
 
     private static final String UNKNOWN_TYPE = "application/octet-stream";
 
@@ -55,8 +56,9 @@ public final class S3Form implements PartDecider, FormAdmission {
     }
 
     /**
-     * {@return options for this form only: its files go to the store, and it is committed in the end} {@code maxSinkWait} becomes longer
-     * than {@link S3Sinks.Builder#maxWait}.
+     * {@return options for this form only: its files go to the store, and it is committed at its end} For all sinks of the form, {@code
+     * maxSinkWait} is raised to ten minutes: if the store is silent, its own time limits end the form earlier, and if it is only slow, the
+     * form continues.
      *
      * @param defaults the options of all forms
      */
@@ -66,9 +68,10 @@ public final class S3Form implements PartDecider, FormAdmission {
 
     /** {@return {@code options}, changed as in {@link #options(FormOptions)}} */
     public FormOptions.Builder options(FormOptions.Builder options) {
-        Duration least = sinks.maxWait.plus(ANSWER);
         Duration given = options.build().maxSinkWait();
-        return options.admission(this).decider(this).maxSinkWait(given.compareTo(least) < 0 ? least : given);
+        return options.admission(this)
+                .decider(this)
+                .maxSinkWait(given.compareTo(LEAST_SINK_WAIT) < 0 ? LEAST_SINK_WAIT : given);
     }
 
     /** {@inheritDoc} Ready when there is memory for a small form. */
@@ -79,13 +82,20 @@ public final class S3Form implements PartDecider, FormAdmission {
 
     @Override
     public PartDecision decide(PartHead part) {
-        if (part.filename() == null) {
+        String filename = part.filename();
+        if (filename == null) {
             return PartDecision.storeInMemory();
         }
-        return sinks.sniffer == null || claimedType(part) != null
-                ? PartDecision.to(sink(part))
-                : PartDecision.peek(
-                        sinks.sniffedBytes, first -> PartDecision.to(sink(part, sinks.sniffer.apply(first))));
+        Function<byte[], String> sniffer = claimedType(part) == null ? sinks.sniffer : null;
+        if (sniffer == null && !filename.isEmpty()) {
+            return PartDecision.to(sink(part));
+        }
+        return PartDecision.peek(sniffer == null ? 1 : sinks.sniffedBytes, first -> {
+            if (filename.isEmpty() && first.length == 0) {
+                return PartDecision.storeInMemory(); // the user left the input empty
+            }
+            return PartDecision.to(sniffer == null ? sink(part) : sink(part, sniffer.apply(first)));
+        });
     }
 
     /** {@return a sink for this part, under a random key} */
@@ -93,7 +103,7 @@ public final class S3Form implements PartDecider, FormAdmission {
         return sink(part, Objects.requireNonNullElse(claimedType(part), UNKNOWN_TYPE));
     }
 
-    /** {@return the media type that the client claims, if that is wanted and fits into a header} */
+    /** {@return the media type that the client claims, if the settings allow it and it fits into a header; otherwise null} */
     private @Nullable String claimedType(PartHead part) {
         String claimed = sinks.clientContentType ? part.contentType() : null;
         return claimed != null && claimed.matches("[ -~]+") ? claimed : null;
@@ -120,7 +130,7 @@ public final class S3Form implements PartDecider, FormAdmission {
      * @param contentType the media type of the object
      * @param key the name of the object, chosen by the application, never by the client. An existing object is replaced, unless
      *     {@link S3Sinks.Builder#onlyNew} is set
-     * @throws IllegalArgumentException if the key could be one of another form, such as {@code <prefix><form id>/1}
+     * @throws IllegalArgumentException if the key could belong to a form, such as {@code <prefix><form id>/1}
      */
     public PartSink sink(PartHead part, String contentType, String key) {
         if (sinks.protocol.isOwn(key)) {
@@ -133,7 +143,7 @@ public final class S3Form implements PartDecider, FormAdmission {
                 true));
     }
 
-    /** The form identifies an object under a chosen key. */
+    /** Returns the metadata of an object. The identifier of the form in it identifies an object under a chosen key. */
     private Map<String, String> metadata(PartHead part) {
         String name = part.filename();
         return name == null ? Map.of("form", id) : Map.of("form", id, "filename", encoded(name));

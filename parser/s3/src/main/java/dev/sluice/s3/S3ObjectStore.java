@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,6 @@ import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
-import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
@@ -54,10 +54,7 @@ public final class S3ObjectStore implements ObjectStore {
     private static final int THREADS = 2;
     private static final int MOST_ABORTS = 4;
 
-    /** The rate of a body, below which the request is repeated. */
-    private static final long LEAST_BYTES_PER_SECOND = 256 << 10;
-
-    /** The time for each piece of an object to be completed. */
+    /** The additional time for each piece when an upload is completed. */
     private static final Duration PER_PIECE = Duration.ofMillis(100);
 
     private final ScheduledThreadPoolExecutor executor;
@@ -66,6 +63,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final String bucket;
     private final StoreEvents events;
     private final Retries retries;
+    private final BodyLimit bodies;
     private final ObjectCheck check;
     private final ObjectDeletion deletion;
     private final @Nullable Duration attemptTimeout;
@@ -73,7 +71,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final @Nullable String encryptionKey;
     private final @Nullable Tagging tagging;
 
-    /** Whether the store supports checksums of whole objects, as far as is known. */
+    /** Whether the store supports checksums of whole objects; true until an answer shows the opposite. */
     private volatile boolean sumsWhole = true;
 
     private S3ObjectStore(Builder builder) {
@@ -89,6 +87,7 @@ public final class S3ObjectStore implements ObjectStore {
         this.bucket = builder.bucket;
         this.events = new StoreEvents(builder.metrics);
         this.retries = new Retries(builder.attempts, builder.pauseMillis, this::after, events);
+        this.bodies = new BodyLimit(events, builder.attemptTimeout, System::nanoTime);
         this.check = new ObjectCheck(client, bucket, retries);
         this.deletion = new ObjectDeletion(client, bucket, retries);
         this.attemptTimeout = given != null ? null : builder.attemptTimeout;
@@ -111,17 +110,13 @@ public final class S3ObjectStore implements ObjectStore {
         return new Builder(bucket);
     }
 
-    /** {@return the changes to a request that takes {@code more} time than others, unless the client of the application decides} */
+    /** {@return a change to a request that may take {@code more} time than others; none with a client of the application} */
     private Consumer<AwsRequestOverrideConfiguration.Builder> within(Duration more) {
         return request -> {
             if (attemptTimeout != null) {
                 request.apiCallAttemptTimeout(attemptTimeout.plus(more));
             }
         };
-    }
-
-    private Consumer<AwsRequestOverrideConfiguration.Builder> within(Segment body) {
-        return within(Duration.ofSeconds(body.size() / LEAST_BYTES_PER_SECOND));
     }
 
     // ---- uploads
@@ -136,10 +131,9 @@ public final class S3ObjectStore implements ObjectStore {
                 .thenApply(id -> new Created(id, attempts.get() == 1));
     }
 
-    /** @param whole whether to ask for a checksum of the whole object; if the store rejects that, the request is repeated without */
+    /** @param whole whether to request a checksum of the whole object; if the store rejects that, the request is repeated without it */
     private CompletableFuture<String> create(Target target, boolean whole) {
-        CompletableFuture<CreateMultipartUploadResponse> made =
-                client.createMultipartUpload(request -> request.bucket(bucket)
+        return client.createMultipartUpload(request -> request.bucket(bucket)
                         .key(target.key())
                         .contentType(target.contentType())
                         .metadata(target.metadata())
@@ -147,28 +141,26 @@ public final class S3ObjectStore implements ObjectStore {
                         .ssekmsKeyId(encryptionKey)
                         .tagging(tagging)
                         .checksumAlgorithm(ChecksumAlgorithm.CRC32)
-                        .checksumType(whole ? ChecksumType.FULL_OBJECT : null));
-        return made.handle((answer, failure) -> {
-                    if (failure == null) {
-                        sumsWhole = sumsWhole && answer.checksumType() == ChecksumType.FULL_OBJECT;
-                        return CompletableFuture.completedFuture(
-                                AnswerException.required("an upload ID", answer.uploadId()));
-                    }
+                        .checksumType(whole ? ChecksumType.FULL_OBJECT : null))
+                .thenApply(answer -> {
+                    sumsWhole = sumsWhole && answer.checksumType() == ChecksumType.FULL_OBJECT;
+                    return AnswerException.required("an upload ID", answer.uploadId());
+                })
+                .exceptionallyCompose(failure -> {
                     boolean refused = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
                     return whole && refused && !Retries.mayPass(Retries.unwrap(failure))
                             ? create(target, false)
-                            : CompletableFuture.<String>failedFuture(failure);
-                })
-                .thenCompose(Function.identity());
+                            : CompletableFuture.failedFuture(failure);
+                });
     }
 
     @Override
     public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
         String crc32 = body.crc32();
-        return events.sending(
-                body,
-                retries.trying(
-                        "UploadPart",
+        return retries.trying(
+                "UploadPart",
+                () -> bodies.send(
+                        body,
                         () -> cancelling(
                                 client.uploadPart(
                                         request -> request.bucket(bucket)
@@ -177,7 +169,7 @@ public final class S3ObjectStore implements ObjectStore {
                                                 .partNumber(number)
                                                 .contentLength(body.size())
                                                 .checksumCRC32(crc32)
-                                                .overrideConfiguration(within(body)),
+                                                .overrideConfiguration(within(BodyLimit.moreTime(body.size()))),
                                         new SegmentBody(body)),
                                 answer -> {
                                     AnswerException.requireSame(crc32, answer.checksumCRC32());
@@ -239,10 +231,10 @@ public final class S3ObjectStore implements ObjectStore {
                 body.size(),
                 crc32,
                 crc32,
-                events.sending(
-                        body,
-                        retries.trying(
-                                "PutObject",
+                retries.trying(
+                        "PutObject",
+                        () -> bodies.send(
+                                body,
                                 () -> cancelling(
                                         client.putObject(
                                                 request -> request.bucket(bucket)
@@ -254,7 +246,7 @@ public final class S3ObjectStore implements ObjectStore {
                                                         .ssekmsKeyId(encryptionKey)
                                                         .tagging(tagging)
                                                         .checksumCRC32(crc32)
-                                                        .overrideConfiguration(within(body))
+                                                        .overrideConfiguration(within(BodyLimit.moreTime(body.size())))
                                                         .ifNoneMatch(target.isNew() ? "*" : null),
                                                 new SegmentBody(body)),
                                         answer -> {
@@ -306,25 +298,38 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public CompletableFuture<List<Upload>> uploads(String key) {
+        return uploads(key, null, new ArrayList<>());
+    }
+
+    /** @param last the last upload of the page before, or null for the first page */
+    private CompletableFuture<List<Upload>> uploads(String key, @Nullable String last, List<Upload> found) {
         return retries.trying(
-                "ListMultipartUploads",
-                () -> client.listMultipartUploads(
-                                request -> request.bucket(bucket).prefix(key))
-                        .thenApply(answer -> {
-                            AnswerException.required("the end of the list", answer.isTruncated());
-                            return answer.uploads().stream()
-                                    .filter(upload -> upload.key().equals(key))
-                                    .map(upload -> new Upload(key, upload.uploadId()))
-                                    .toList();
-                        }));
+                        "ListMultipartUploads",
+                        () -> client.listMultipartUploads(request -> request.bucket(bucket)
+                                        .prefix(key)
+                                        .keyMarker(last == null ? null : key)
+                                        .uploadIdMarker(last))
+                                .thenApply(page -> {
+                                    AnswerException.required("the end of the list", page.isTruncated());
+                                    return page;
+                                }))
+                .thenCompose(page -> {
+                    page.uploads().stream()
+                            .filter(upload -> upload.key().equals(key))
+                            .forEach(upload -> found.add(new Upload(key, upload.uploadId())));
+                    return page.isTruncated() && key.equals(page.nextKeyMarker()) // longer keys follow
+                            ? uploads(key, AnswerException.required("a marker", page.nextUploadIdMarker()), found)
+                            : CompletableFuture.completedFuture(found);
+                });
     }
 
     // ---- small objects
 
     @Override
     public CompletableFuture<Void> write(String key, byte[] bytes, @Nullable String etag) {
-        Segment body = Segment.of(bytes);
-        String crc32 = body.crc32();
+        CRC32 crc = new CRC32();
+        crc.update(bytes);
+        String crc32 = Segment.base64(crc);
         return client.putObject(
                         request -> request.bucket(bucket)
                                 .key(key)
@@ -339,12 +344,8 @@ public final class S3ObjectStore implements ObjectStore {
                     AnswerException.required("an ETag", answer.eTag());
                     AnswerException.requireSame(crc32, AnswerException.required("a checksum", answer.checksumCRC32()));
                 })
-                .handle((written, failure) -> {
-                    body.release();
-                    if (failure != null) {
-                        throw new CompletionException(Retries.explained("PutObject", Retries.unwrap(failure)));
-                    }
-                    return null;
+                .exceptionally(failure -> {
+                    throw new CompletionException(Retries.explained("PutObject", Retries.unwrap(failure)));
                 });
     }
 
@@ -480,7 +481,7 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        /** Sets how often a request is made at most, 1 or more; 6 by default. */
+        /** Sets the maximum number of attempts for a request, 1 or more; 6 by default. */
         public Builder attempts(int value) {
             this.attempts = atLeastOne(value, "attempts");
             return this;
@@ -496,8 +497,8 @@ public final class S3ObjectStore implements ObjectStore {
         }
 
         /**
-         * Sets the time for one attempt, 1 millisecond or more; 15 seconds by default. A body has one second more for each 256 KiB, and the
-         * completion of an upload 0.1 seconds more for each piece.
+         * Sets the time for one attempt, 1 millisecond or more; 15 seconds by default. A request with a body gets one more second for each
+         * 256 KiB, and the completion of an upload 0.1 more seconds for each piece.
          */
         public Builder attemptTimeout(Duration value) {
             atLeastOne((int) Math.min(value.toMillis(), Integer.MAX_VALUE), "attemptTimeout in milliseconds");

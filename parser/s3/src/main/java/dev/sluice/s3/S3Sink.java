@@ -89,7 +89,7 @@ final class S3Sink implements PartSink {
         form.checkFailure();
     }
 
-    /** {@return whether all bytes were taken; if not, the memory for the rest is missing} */
+    /** {@return whether all bytes were taken; otherwise there is no memory for the rest now} */
     private boolean take(ByteBuf data) throws IOException {
         while (data.isReadable()) {
             Segment open = filling;
@@ -117,7 +117,7 @@ final class S3Sink implements PartSink {
             int number = ++sent;
             filling = null;
             open.seal();
-            form.segments.sent();
+            form.segments.queued(open);
             form.post(() -> form.send(file, number, open));
         }
     }
@@ -170,7 +170,7 @@ final class S3Sink implements PartSink {
             held = null;
         }
         if (filling != null) {
-            filling.release();
+            form.segments.discard(filling);
             filling = null;
         }
     }

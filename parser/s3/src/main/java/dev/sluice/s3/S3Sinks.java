@@ -36,9 +36,8 @@ public class S3Sinks {
     final int segmentsInFlight;
     final int mostPieces;
     final Duration maxAge;
-    final Duration maxWait;
     private final Duration tombstoneAge;
-    private final InstantSource clock;
+    final InstantSource clock;
     final boolean onlyNew;
     final boolean clientContentType;
     final int sniffedBytes;
@@ -51,12 +50,11 @@ public class S3Sinks {
         this.protocol = new CommitProtocol(store, builder.prefix);
         this.tombstoneAge = builder.tombstoneAge;
         this.clock = builder.clock;
-        this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, events);
+        this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, events, System::nanoTime);
         this.segmentBytes = builder.segmentBytes;
         this.segmentsInFlight = builder.segmentsInFlight;
         this.mostPieces = builder.mostPieces;
         this.maxAge = builder.maxAge;
-        this.maxWait = builder.maxWait;
         this.onlyNew = builder.onlyNew;
         this.clientContentType = builder.clientContentType;
         this.sniffedBytes = builder.sniffedBytes;
@@ -77,7 +75,7 @@ public class S3Sinks {
      * Checks that the store is reachable, and that it obeys {@code If-None-Match} and {@code If-Match}, on which everything depends. The
      * first form does the same. Call this at the start of the application, to fail early.
      *
-     * @return complete if forms can be stored; fails with the reason otherwise
+     * @return a future that completes if forms can be stored, and otherwise fails with the reason
      */
     public CompletableFuture<Void> probe() {
         return probed().copy();
@@ -90,13 +88,7 @@ public class S3Sinks {
         }
         CompletableFuture<Void> made = new CompletableFuture<>();
         if (probed.compareAndSet(known, made)) {
-            new StoreProbe(protocol).run().whenComplete((fine, failure) -> {
-                if (failure == null) {
-                    made.complete(null);
-                } else {
-                    made.completeExceptionally(Retries.unwrap(failure));
-                }
-            });
+            Retries.pass(Retries.made(new StoreProbe(protocol)::run), made);
         }
         return Objects.requireNonNull(probed.get());
     }
@@ -104,7 +96,7 @@ public class S3Sinks {
     /**
      * {@return the record of a form, if the form exists}
      *
-     * @param id from {@link S3Form#id()}
+     * @param id the identifier of the form, from {@link S3Form#id()}
      */
     public CompletableFuture<Optional<FormRecord>> find(String id) {
         return protocol.read(id).thenApply(record -> Optional.ofNullable(record).filter(FormRecord::isCommitted));
@@ -120,19 +112,19 @@ public class S3Sinks {
     }
 
     /**
-     * What a sweep has done.
+     * The result of a sweep.
      *
-     * @param forms the abandoned forms that it has ended
-     * @param uploads the multipart uploads that it has aborted
-     * @param objects the files of ended forms that it has deleted
+     * @param forms the number of abandoned forms that it has ended
+     * @param uploads the number of multipart uploads that it has aborted
+     * @param objects the number of files of ended forms that it has deleted
      */
     public record Swept(int forms, int uploads, int objects) {}
 
     /**
      * Ends the forms of this prefix that have received nothing for {@link Builder#maxAge}, and deletes what they have stored. Committed
-     * forms and foreign objects are not touched. Any number of processes may sweep at the same time.
+     * forms and objects of other applications are not touched. Any number of processes may sweep at the same time.
      *
-     * @return what was done. A form that cannot be swept does not stop the sweep, which then fails at its end
+     * @return a future of what was done. A form that cannot be swept does not stop the sweep, but makes the future fail at the end
      */
     public CompletableFuture<Swept> sweep() {
         return new Sweep(protocol, maxAge, tombstoneAge, clock).run().whenComplete((swept, failure) -> {
@@ -142,7 +134,7 @@ public class S3Sinks {
         });
     }
 
-    /** {@return complete when no form is active, nothing is being cleaned up, and no memory is in use} */
+    /** {@return a future that completes when no form is active, nothing is being cleaned up, and no memory is in use} */
     public CompletableFuture<Void> whenIdle() {
         CompletableFuture<Void> waiting = idle.updateAndGet(known -> known == null ? new CompletableFuture<>() : known);
         begun();
@@ -163,7 +155,7 @@ public class S3Sinks {
         }
     }
 
-    /** {@return the size of a piece; 10,000 pieces that start with 8 MiB have room for 351 GiB} */
+    /** {@return the size of the piece with this number} If the first pieces have 8 MiB, 10,000 pieces have room for 351 GiB. */
     long segmentBytes(int piece) {
         long grown = (long) segmentBytes * (1 + piece / PIECES_PER_STEP);
         return Math.min(grown, Math.max(segmentBytes, LARGEST_SEGMENT));
@@ -198,8 +190,8 @@ public class S3Sinks {
         }
 
         /**
-         * Sets the size of a piece, 5 MiB to 1 GiB; 8 MiB by default. Pieces become larger after each 1,250, up to 64 MiB, and are smaller
-         * if memory is short.
+         * Sets the size of a piece, 5 MiB to 1 GiB; 8 MiB by default. Pieces become larger after every 1,250 pieces, up to 64 MiB, and are
+         * smaller if memory runs short.
          */
         public Builder segmentBytes(int value) {
             this.segmentBytes = within(value, SegmentMemory.LEAST_SEGMENT, 1 << 30, "segmentBytes");
@@ -212,7 +204,10 @@ public class S3Sinks {
             return this;
         }
 
-        /** Sets how long a form waits for memory until it fails with 503, more than 0; 30 seconds by default. */
+        /**
+         * Sets how long a form waits for memory until it fails with 503, more than 0; 30 seconds by default. A form that has already stored
+         * something waits longer, as long as any such form gets memory within that time.
+         */
         public Builder maxWait(Duration value) {
             this.maxWait = positive(value, "maxWait");
             return this;
@@ -227,7 +222,10 @@ public class S3Sinks {
             return this;
         }
 
-        /** Makes a file under a key of the application fail the form if an object has this key; by default it is replaced. */
+        /**
+         * Makes a form fail if it stores a file under a key that the application chose, and an object with this key already exists; by
+         * default that object is replaced.
+         */
         public Builder onlyNew() {
             this.onlyNew = true;
             return this;
@@ -236,7 +234,7 @@ public class S3Sinks {
         /**
          * Takes the media type of an object from its first bytes; by default it is {@code application/octet-stream}.
          *
-         * @param bytes the number of bytes for {@code value}, 1 to 8192
+         * @param bytes how many of the first bytes are passed to {@code value}, 1 to 8192
          */
         public Builder sniff(int bytes, Function<byte[], String> value) {
             this.sniffedBytes = within(bytes, 1, 8192, "bytes");

@@ -16,17 +16,17 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of one request: the received buffers, retained. It can be sent more than once; each subscription starts with the first byte.
- * It is released when its owner has released it and the last subscription has ended.
+ * The body of one request, made of the received buffers. It can be sent more than once: each subscription starts with the first byte. Its
+ * buffers are released when the owner has released the segment and the last subscription has ended.
  *
- * <p>A small segment copies its bytes, and its owner extends it as they arrive. A leased one has room for its capacity and retains
- * most buffers.
+ * <p>A small segment copies its bytes; its owner calls {@link #extend} as they arrive. A segment becomes leased with {@link #lease}: its
+ * capacity is then fixed, and it retains most buffers instead of copying them.
  */
 public final class Segment implements Flow.Publisher<ByteBuffer> {
-    /** The part of the capacity that the retained buffers may occupy beyond their bytes; after that, bytes are copied. */
+    /** Retained buffers may pin up to 1/16 of the capacity in memory beyond the bytes that they hold. After that, bytes are copied. */
     private static final int SLACK = 16;
 
-    /** Bytes are copied into buffers that grow with the segment, within these bounds. */
+    /** Bytes are copied into buffers of a quarter of the current size of the segment, within these bounds. */
     private static final int LEAST_GATHERED = 1 << 10;
 
     private static final int MOST_GATHERED = 64 << 10;
@@ -44,7 +44,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private long size;
     private long pinned;
 
-    /** @param whenFree called once, when everything is released */
+    /** @param whenFree the callback for the release of all buffers, called once */
     Segment(Consumer<Segment> whenFree) {
         this.whenFree = whenFree;
     }
@@ -87,40 +87,45 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return capacity;
     }
 
-    /** {@return the memory that is charged for the small content} */
+    /** {@return the memory charged for this segment while it was small} */
     long charged() {
         return charged;
     }
 
-    /** {@return the most memory of a leased segment} */
+    /** {@return the maximum memory of a leased segment of this capacity} */
     static long memory(long capacity) {
         return capacity + capacity / SLACK;
     }
 
-    /** {@return the most memory of a small segment with {@code more} bytes more} */
+    /** {@return the maximum memory of this segment if it stays small and receives {@code more} additional bytes} */
     long smallMemory(int more) {
         long bytes = size + more;
         return bytes + bytes / GATHERED_SHARE + LEAST_GATHERED;
     }
 
-    /** Adds room for {@code more} bytes, whose memory is charged. */
+    /** Adds room for {@code more} bytes. The caller has already charged their memory. */
     void extend(int more) {
         charged = smallMemory(more);
         capacity = size + more;
     }
 
-    /** Adds room up to {@code bytes}, whose memory is leased. */
+    /** Makes this a leased segment with a capacity of {@code bytes}. */
     void lease(long bytes) {
         isLeased = true;
         capacity = bytes;
     }
 
-    /** {@return the bytes of memory that it holds} */
+    /** {@return the number of bytes of memory that this segment keeps in use} */
     long pinned() {
         return pinned;
     }
 
-    /** Takes the bytes of {@code data} that fit, and moves its reader index. Copies them if most of the buffer is not theirs. */
+    /**
+     * Takes the bytes of {@code data} that fit, and moves its reader index. Copies them if this segment is small, or if retaining the
+     * buffer would pin too much unused memory.
+     *
+     * @param whole the checksum of the whole file, which is updated with these bytes
+     */
     void add(ByteBuf data, CRC32 whole) {
         ByteBuf slice = data.readSlice((int) Math.min(data.readableBytes(), capacity - size));
         ByteBuffer[] bytes = slice.nioBuffers();
@@ -186,7 +191,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return this;
     }
 
-    /** Releases the segment for its owner. */
+    /** Drops one reference, which belongs to the owner or to a subscription. The last one releases the buffers. */
     void release() {
         if (users.decrementAndGet() == 0) {
             endGathering();
@@ -197,7 +202,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
 
     // ---- for the store
 
-    /** {@inheritDoc} The buffers are read-only for the subscriber, and valid until the subscription ends. */
+    /** {@inheritDoc} The subscriber must not modify the buffers, and must not use them after the subscription has ended. */
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
         int before;
@@ -213,7 +218,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
     }
 
-    /** One subscription. */
+    /** A subscription. It holds a reference to the segment until it ends. */
     private final class Reading implements Flow.Subscription {
         private final Flow.Subscriber<? super ByteBuffer> subscriber;
         private final AtomicLong demand = new AtomicLong();
@@ -231,7 +236,8 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         @Override
         public void request(long count) {
             if (count <= 0) {
-                wrong = new IllegalArgumentException("request of " + count + " (rule 3.9)");
+                wrong = new IllegalArgumentException(
+                        "request(" + count + "): the number must be positive (Reactive Streams rule 3.9)");
             } else {
                 demand.accumulateAndGet(count, (had, more) -> had + more < 0 ? Long.MAX_VALUE : had + more);
             }

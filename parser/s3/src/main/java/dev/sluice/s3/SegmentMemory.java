@@ -8,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -16,32 +15,34 @@ import org.jspecify.annotations.Nullable;
  * The memory of the content that waits to be sent. Thread-safe.
  *
  * <p>A form is admitted with {@link #SMALL} bytes, before its first byte is read. If its content is larger, it leases one segment after the
- * other. If the memory for a segment is missing, the form waits: first the forms that have leased one already, then the others.
+ * other. If there is no memory for a segment, the form waits. Forms that have already stored something are served first. They fail only if
+ * none of them is served within the maximum wait. Otherwise a slow store would discard content that it has already received.
  *
- * <p><b>Forms cannot block each other.</b> As long as a form is admitted, the memory of one segment is reserved for all forms. A form
- * waits for a segment only while it fills none; what it holds then is its small content, and segments that are being sent, which
- * return without more memory. A form that fills a segment does not wait for memory. So each segment returns, as fast as the client and
- * the store are, and the reserved one then goes to the first form that waits, even if other uses exhaust the budget.
+ * <p><b>Forms cannot block each other.</b> As long as a form is admitted, the memory of one segment is reserved for all forms. A form waits
+ * for a segment only while it fills none. It then holds only its small content, and segments that are being sent, whose memory returns
+ * without more memory being needed. A form that fills a segment does not wait for memory: if it needs a second one, because the same
+ * content is written to two of its files, it fails unless there is memory now. So the memory of each segment returns as fast as the client
+ * and the store allow, and the reserved memory then goes to the first form that waits, even if other uses exhaust the budget.
  */
 final class SegmentMemory {
     /** The memory of a form whose content is small. */
     static final int SMALL = 32 << 10;
 
-    /** The least size of a piece that is not the last one of its object. */
+    /** The minimum size of a piece that is not the last one of its object. */
     static final int LEAST_SEGMENT = 5 << 20;
 
     private static final long RESERVED = Segment.memory(LEAST_SEGMENT);
 
-    /** The share of the budget that is left to the forms for chunks and fields. */
+    /** One 16th of the budget is kept free for the chunks and fields of forms. */
     private static final int LEFT = 16;
 
-    /** Segments are as large as wanted only while this share of the budget stays free. */
+    /** Segments have the wanted size only while a quarter of the budget stays free. */
     private static final int PLENTY = 4;
 
-    /** Others use the budget, too, and their releases are not reported. */
+    /** The interval of new attempts. Other users of the budget do not report what they release. */
     private static final Duration POLL = Duration.ofMillis(50);
 
-    /** @param attempt returns the granted bytes, or 0 if the memory is missing now */
+    /** @param attempt returns the granted bytes, or 0 if there is no memory now */
     private record Waiting(LongSupplier attempt, long since, CompletableFuture<Long> granted) {}
 
     private final MemoryBudget budget;
@@ -49,16 +50,23 @@ final class SegmentMemory {
     private final long maxWaitNanos;
     private final ObjectStore store;
     private final StoreEvents events;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final LongSupplier clock;
     private final ArrayDeque<Waiting> continuing = new ArrayDeque<>();
     private final ArrayDeque<Waiting> beginning = new ArrayDeque<>();
     private final ArrayDeque<Waiting> arriving = new ArrayDeque<>();
     private long admitted;
     private long leased;
-    private boolean polling;
 
-    /** @throws IllegalArgumentException if the budget never has room for a form */
-    SegmentMemory(MemoryBudget budget, Duration maxWait, ObjectStore store, StoreEvents events) {
+    /** The time at which a form of the queue {@link #continuing} was served last. */
+    private long continuedNanos;
+
+    private volatile boolean polling;
+
+    /**
+     * @param clock {@link System#nanoTime}, except in tests
+     * @throws IllegalArgumentException if the budget never has room for a form
+     */
+    SegmentMemory(MemoryBudget budget, Duration maxWait, ObjectStore store, StoreEvents events, LongSupplier clock) {
         this.budget = budget;
         if (!budget.hasRoom(RESERVED + SMALL + left() - budget.used())) {
             throw new IllegalArgumentException("budget is " + budget.capacity()
@@ -68,9 +76,11 @@ final class SegmentMemory {
         this.maxWaitNanos = maxWait.toNanos();
         this.store = store;
         this.events = events;
+        this.clock = clock;
+        this.continuedNanos = clock.getAsLong();
     }
 
-    /** Admits a form. {@return complete when it has its memory; fails if there is none in time} */
+    /** Admits a form. {@return a future that completes when the form has its memory, and fails if there is none in time} */
     CompletableFuture<Long> admit() {
         return ask(arriving, () -> {
             if (!tryReserve(SMALL + (admitted == 0 ? RESERVED : 0), left())) {
@@ -83,31 +93,23 @@ final class SegmentMemory {
 
     /** Ends an admitted form. */
     void end() {
-        lock.lock();
-        try {
+        synchronized (this) {
             admitted--;
             account.release(SMALL + (admitted == 0 ? RESERVED : 0));
-        } finally {
-            lock.unlock();
         }
         serve();
     }
 
     /**
-     * {@return the capacity of a new segment, or 0 if the memory is missing now}
+     * {@return the capacity of a new segment, or 0 if there is no memory for it now}
      *
      * @param wanted the capacity if there is plenty of memory
      */
-    long tryLease(long wanted) {
-        lock.lock();
-        try {
-            return isShort() ? 0 : leaseNow(wanted);
-        } finally {
-            lock.unlock();
-        }
+    synchronized long tryLease(long wanted) {
+        return isShort() ? 0 : leaseNow(wanted);
     }
 
-    /** {@return the capacity of a new segment, when there is memory for it; fails if there is none in time} */
+    /** {@return a future of the capacity of a new segment, completed when there is memory for it; it fails if there is none in time} */
     CompletableFuture<Long> lease(long wanted, boolean continues) {
         return ask(continues ? continuing : beginning, () -> leaseNow(wanted));
     }
@@ -125,13 +127,10 @@ final class SegmentMemory {
     }
 
     void returnSegment(long capacity) {
-        lock.lock();
-        try {
+        synchronized (this) {
             long after = leased - Segment.memory(capacity);
             account.release(Math.max(leased, RESERVED) - Math.max(after, RESERVED));
             leased = after;
-        } finally {
-            lock.unlock();
         }
         serve();
     }
@@ -145,31 +144,23 @@ final class SegmentMemory {
     }
 
     /** {@return whether forms wait for segments, which should be sent before they are full} */
-    boolean isShort() {
-        lock.lock();
-        try {
-            return !continuing.isEmpty() || !beginning.isEmpty();
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean isShort() {
+        return !continuing.isEmpty() || !beginning.isEmpty();
     }
 
     private CompletableFuture<Long> ask(ArrayDeque<Waiting> queue, LongSupplier attempt) {
-        lock.lock();
-        try {
+        Waiting waiting = new Waiting(attempt, clock.getAsLong(), new CompletableFuture<>());
+        synchronized (this) {
             long now = queue.isEmpty() ? attempt.getAsLong() : 0;
             if (now > 0) {
                 return CompletableFuture.completedFuture(now);
             }
-            Waiting waiting = new Waiting(attempt, System.nanoTime(), new CompletableFuture<>());
             waiting.granted.whenComplete((bytes, failure) ->
-                    events.report(metrics -> metrics.waited(System.nanoTime() - waiting.since, failure == null)));
+                    events.report(metrics -> metrics.waited(clock.getAsLong() - waiting.since, failure == null)));
             queue.add(waiting);
-            poll();
-            return waiting.granted;
-        } finally {
-            lock.unlock();
         }
+        poll();
+        return waiting.granted;
     }
 
     private void serve() {
@@ -178,33 +169,35 @@ final class SegmentMemory {
         }
     }
 
-    /** {@return the answer to a form that waits, or null if all must go on waiting} */
-    private @Nullable Runnable next() {
-        lock.lock();
-        try {
-            for (ArrayDeque<Waiting> queue : List.of(continuing, beginning, arriving)) {
-                Waiting first = queue.peek();
-                if (first == null) {
-                    continue;
-                }
-                long bytes = first.granted.isDone() ? 0 : first.attempt.getAsLong();
-                if (bytes > 0) {
-                    queue.remove();
-                    return () -> grant(first, bytes, queue);
-                } else if (first.granted.isDone()) {
-                    queue.remove();
-                    return () -> {};
-                } else if (System.nanoTime() - first.since > maxWaitNanos) {
-                    queue.remove();
-                    return () -> first.granted.completeExceptionally(MultipartException.because(Reason.MEMORY_FULL)
-                            .limit(budget.capacity())
-                            .build());
-                }
+    /** {@return the answer to a form that waits, or null if all must continue to wait} */
+    private synchronized @Nullable Runnable next() {
+        for (ArrayDeque<Waiting> queue : List.of(continuing, beginning, arriving)) {
+            Waiting first = queue.peek();
+            if (first == null) {
+                continue;
             }
-            return null;
-        } finally {
-            lock.unlock();
+            long bytes = first.granted.isDone() ? 0 : first.attempt.getAsLong();
+            if (bytes > 0) {
+                queue.remove();
+                continuedNanos = queue == continuing ? clock.getAsLong() : continuedNanos;
+                return () -> grant(first, bytes, queue);
+            } else if (first.granted.isDone()) {
+                queue.remove();
+                return () -> {};
+            } else if (waited(first, queue) > maxWaitNanos) {
+                queue.remove();
+                return () -> first.granted.completeExceptionally(MultipartException.because(Reason.MEMORY_FULL)
+                        .limit(budget.capacity())
+                        .build());
+            }
         }
+        return null;
+    }
+
+    /** {@return how long a form has waited; for a continuing form, how long no continuing form was served if that is less} */
+    private long waited(Waiting first, ArrayDeque<Waiting> queue) {
+        long now = clock.getAsLong();
+        return queue == continuing ? Math.min(now - first.since, now - continuedNanos) : now - first.since;
     }
 
     private void grant(Waiting first, long bytes, ArrayDeque<Waiting> queue) {
@@ -217,40 +210,32 @@ final class SegmentMemory {
         }
     }
 
-    /** Serves those that wait from time to time, as long as there are any. They fail if the store is closed. */
+    /** Serves waiting forms from time to time, as long as there are any. They fail if the store is closed. */
     private void poll() {
-        if (!polling) {
+        synchronized (this) {
+            if (polling || !isShort() && arriving.isEmpty()) {
+                return;
+            }
             polling = true;
-            store.after(POLL).whenComplete((passed, closed) -> {
-                if (closed != null) {
-                    failAll(Retries.unwrap(closed));
-                    return;
-                }
-                serve();
-                lock.lock();
-                try {
-                    polling = false;
-                    if (isShort() || !arriving.isEmpty()) {
-                        poll();
-                    }
-                } finally {
-                    lock.unlock();
-                }
-            });
         }
+        Retries.made(() -> store.after(POLL)).whenComplete((passed, closed) -> { // without the lock
+            polling = false;
+            if (closed == null) {
+                serve();
+                poll();
+            } else {
+                failAll(Retries.unwrap(closed));
+            }
+        });
     }
 
     private void failAll(Throwable reason) {
         List<Waiting> all = new ArrayList<>();
-        lock.lock();
-        try {
-            polling = false;
+        synchronized (this) {
             for (ArrayDeque<Waiting> queue : List.of(continuing, beginning, arriving)) {
                 all.addAll(queue);
                 queue.clear();
             }
-        } finally {
-            lock.unlock();
         }
         all.forEach(each -> each.granted.completeExceptionally(reason)); // without the lock
     }

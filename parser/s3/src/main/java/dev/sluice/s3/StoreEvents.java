@@ -1,7 +1,6 @@
 package dev.sluice.s3;
 
 import dev.sluice.form.StoreMetrics;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /** Reports events to the metrics. An exception of the metrics goes to the uncaught-exception handler. */
@@ -13,13 +12,5 @@ record StoreEvents(StoreMetrics metrics) {
             Thread thread = Thread.currentThread();
             thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
-    }
-
-    /** {@return {@code request}, whose body is counted as being sent until it ends} */
-    <T> CompletableFuture<T> sending(Segment body, CompletableFuture<T> request) {
-        long bytes = body.size();
-        report(to -> to.sending(1, bytes));
-        request.whenComplete((answer, failure) -> report(to -> to.sending(-1, -bytes)));
-        return request;
     }
 }

@@ -30,7 +30,7 @@ final class StoreProbe {
         this.key = protocol.prefix + FOLDER + CommitProtocol.random();
     }
 
-    /** {@return complete if the store can be used; fails with the reason otherwise} */
+    /** {@return a future that completes if the store can be used, and otherwise fails with the reason} */
     CompletableFuture<Void> run() {
         return store.list(open, null) // some stores create a missing bucket when an object is written
                 .thenCompose(listed -> write("1", null, 1))
@@ -83,7 +83,7 @@ final class StoreProbe {
                 }));
     }
 
-    /** {@return complete when it is time for another attempt; fails if there is none} */
+    /** {@return a future that completes when it is time for another attempt, and fails if there is none} */
     private CompletableFuture<Void> again(Tried tried, int attempt, String message) {
         Throwable failure = tried.failure;
         if (attempt < CommitProtocol.MOST_ATTEMPTS && (failure == null || !Retries.isHopeless(failure))) {

@@ -17,9 +17,12 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One sweep, as {@link CommitProtocol} describes it. It sweeps one form after the other. */
+/** One sweep, as {@link CommitProtocol} describes it. It processes forms one at a time. */
 final class Sweep {
-    /** The names of the intents of a form, and when the youngest was written and all were listed, by the clock of the store. */
+    /**
+     * The intents of one form: their names, when the youngest was written, and when it was listed. Both times are by the clock of the
+     * store.
+     */
     private record Open(String id, Set<String> names, Instant youngest, Instant now) {}
 
     private final CommitProtocol protocol;
@@ -32,9 +35,9 @@ final class Sweep {
     private int objects;
 
     /**
-     * @param maxAge the age of intents at which their form is ended
+     * @param maxAge a form is ended once all of its intents are at least this old
      * @param tombstoneAge {@link CommitProtocol#TOMBSTONE_AGE}, except in tests
-     * @param clock of this process
+     * @param clock the clock of this process
      */
     Sweep(CommitProtocol protocol, Duration maxAge, Duration tombstoneAge, InstantSource clock) {
         this.protocol = protocol;
@@ -44,20 +47,39 @@ final class Sweep {
         this.clock = clock;
     }
 
-    /** Ends the forms whose intents are old. {@return what was done} */
+    /**
+     * Ends the forms whose intents are old, and deletes what checks of the store have left. {@return the counts of what was done}
+     */
     CompletableFuture<S3Sinks.Swept> run() {
         Map<String, Open> found = new LinkedHashMap<>();
         return listOpen(found, null)
-                .thenCompose(listed ->
-                        each(found.values().stream().filter(this::isOld).toList(), this::sweep))
+                .thenCompose(listed -> each(
+                        found.values().stream()
+                                .filter(form -> isOld(form.youngest, form.now))
+                                .toList(),
+                        this::sweep))
+                .thenCompose(swept -> deleteProbes(null))
                 .thenApply(done -> new S3Sinks.Swept(forms, uploads, objects));
     }
 
-    private boolean isOld(Open form) {
-        return !form.youngest.isAfter(form.now.minus(maxAge));
+    private boolean isOld(Instant modified, Instant now) {
+        return !modified.isAfter(now.minus(maxAge));
     }
 
-    /** {@return whether no request that was made before {@code modified} can be under way, whichever clock is wrong} */
+    /** Deletes what processes have left that died while they checked the store. */
+    private CompletableFuture<Void> deleteProbes(@Nullable String next) {
+        return store.list(protocol.prefix + StoreProbe.FOLDER, next)
+                .thenCompose(page -> protocol.deleteAll(page.objects().stream()
+                                .filter(probe -> isOld(probe.modified(), page.now()))
+                                .map(ObjectStore.Listed::key)
+                                .toList())
+                        .thenCompose(gone -> page.next() == null ? CommitProtocol.DONE : deleteProbes(page.next())));
+    }
+
+    /**
+     * {@return whether {@code modified} is at least {@code tombstoneAge} ago by both the clock of the store and the clock of this process,
+     * so that no request made before it can still be in progress}
+     */
     private boolean isExpired(Instant modified, Instant now) {
         Instant here = clock.instant();
         return !modified.isAfter((here.isBefore(now) ? here : now).minus(tombstoneAge));
@@ -98,7 +120,7 @@ final class Sweep {
                 .thenCompose(aborted -> protocol.deleteFiles(standing))
                 .thenCompose(deleted -> {
                     objects += deleted;
-                    if (standing.isCommitted()) { // a deletion may be under way
+                    if (standing.isCommitted()) { // a deletion may be in progress
                         return deleteIntents(
                                 form,
                                 name -> !name.equals(CommitProtocol.DELETION) || isExpired(form.youngest, form.now));
@@ -106,7 +128,7 @@ final class Sweep {
                         return protocol.deleteTombstone(form.id).thenCompose(gone -> deleteIntents(form, name -> true));
                     }
                     return protocol.putIntent(form.id, form.names.iterator().next())
-                            .thenAccept(renewed -> {}); // rests until it is old
+                            .thenAccept(renewed -> {}); // the form is left alone until this intent is old again
                 });
     }
 
@@ -140,7 +162,10 @@ final class Sweep {
                                 })));
     }
 
-    /** Takes {@code step} for each item in turn, whether or not earlier steps fail. {@return complete at the end, with the first failure} */
+    /**
+     * Runs {@code step} for each item in turn, even if an earlier one has failed. {@return a future that completes after the last step, and
+     * fails with the first failure if there was one}
+     */
     private static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
         List<Throwable> failures = new ArrayList<>();
         CompletableFuture<Void> done = CommitProtocol.DONE;

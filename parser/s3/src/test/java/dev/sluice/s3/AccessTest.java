@@ -51,7 +51,7 @@ class AccessTest {
     @TempDir
     Path directory;
 
-    /** Credentials that expire. The provider returns them twice more before it has others. */
+    /** Credentials that expire. The provider returns the expired ones two more times before it returns others. */
     private static final class Rotating implements AwsCredentialsProvider {
         private final AtomicBoolean expired = new AtomicBoolean();
         private final AtomicInteger asked = new AtomicInteger();

@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
+import dev.sluice.form.StoreMetrics;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.async.SdkPublisher;
@@ -30,43 +34,78 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsRequest;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectVersionsRequest;
 import software.amazon.awssdk.services.s3.model.ListObjectVersionsResponse;
 import software.amazon.awssdk.services.s3.model.ListPartsRequest;
 import software.amazon.awssdk.services.s3.model.ListPartsResponse;
+import software.amazon.awssdk.services.s3.model.MultipartUpload;
 import software.amazon.awssdk.services.s3.model.ObjectVersion;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 import software.amazon.awssdk.services.s3.model.S3Error;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Answers that real stores give rarely. */
+/** Answers that are rare with real stores. */
 class AnswerTest {
     private static final byte[] CONTENT = {1, 2, 3};
 
-    /** A store of one key, in a bucket with versions, without checksums. */
+    /** A store with one key, which keeps versions and computes no checksums. */
     private static class Store implements S3AsyncClient {
+        private static final HeadObjectResponse HEAD = head();
+
         private final List<String> deleted = new ArrayList<>();
         private final List<S3Error> errors = new ArrayList<>();
         private byte[] read = CONTENT;
         private int aborts;
         private int reads;
+        private int heads;
+        private CompletableFuture<PutObjectResponse> sent = CompletableFuture.completedFuture(
+                PutObjectResponse.builder().eTag("tag").build());
+        private CompletableFuture<HeadObjectResponse> headed = CompletableFuture.completedFuture(HEAD);
 
         @Override
         public CompletableFuture<PutObjectResponse> putObject(
                 Consumer<PutObjectRequest.Builder> request, AsyncRequestBody body) {
-            return CompletableFuture.completedFuture(
-                    PutObjectResponse.builder().eTag("tag").build());
+            return sent;
         }
 
-        @Override
-        public CompletableFuture<HeadObjectResponse> headObject(Consumer<HeadObjectRequest.Builder> request) {
+        private static HeadObjectResponse head() {
             HeadObjectResponse.Builder answer = HeadObjectResponse.builder().eTag("tag");
             answer.contentLength((long) CONTENT.length);
             answer.sdkHttpResponse(SdkHttpResponse.builder()
                     .statusCode(200)
                     .putHeader("Content-Length", "3")
                     .build());
-            return CompletableFuture.completedFuture(answer.build());
+            return answer.build();
+        }
+
+        @Override
+        public CompletableFuture<HeadObjectResponse> headObject(Consumer<HeadObjectRequest.Builder> request) {
+            heads++;
+            return headed;
+        }
+
+        /** Returns one upload on each page. */
+        @Override
+        public CompletableFuture<ListMultipartUploadsResponse> listMultipartUploads(
+                Consumer<ListMultipartUploadsRequest.Builder> request) {
+            ListMultipartUploadsRequest.Builder sent = ListMultipartUploadsRequest.builder();
+            request.accept(sent);
+            String last = sent.build().uploadIdMarker();
+            assertEquals(last == null ? null : "key", sent.build().keyMarker());
+            int number = last == null ? 1 : Integer.parseInt(last) + 1;
+            String key = number == 4 ? "key2" : "key";
+            return CompletableFuture.completedFuture(ListMultipartUploadsResponse.builder()
+                    .uploads(MultipartUpload.builder()
+                            .key(key)
+                            .uploadId(String.valueOf(number))
+                            .build())
+                    .isTruncated(true)
+                    .nextKeyMarker(key)
+                    .nextUploadIdMarker(String.valueOf(number))
+                    .build());
         }
 
         @Override
@@ -188,11 +227,58 @@ class AnswerTest {
     }
 
     @Test
+    void uploads_ofAllPagesAreListed() throws Exception {
+        List<ObjectStore.Upload> found = store.uploads("key").get(1, TimeUnit.MINUTES);
+        assertEquals(
+                List.of("1", "2", "3"),
+                found.stream().map(ObjectStore.Upload::id).toList());
+    }
+
+    @Test
+    void object_cancelledWhileItIsSent_isNotLookedAt() {
+        ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
+        client.sent = new CompletableFuture<>();
+        store.put(target, Segment.of(CONTENT)).cancel(true);
+        assertTrue(client.sent.isCancelled());
+        assertEquals(0, client.heads);
+    }
+
+    @Test
+    void object_cancelledWhileItIsLookedAt_isNotRead() {
+        ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
+        client.headed = new CompletableFuture<>();
+        CompletableFuture<ObjectStore.Stored> stored = store.put(target, Segment.of(CONTENT));
+        assertEquals(1, client.heads);
+        stored.cancel(true);
+        client.headed.complete(Store.HEAD);
+        assertEquals(0, client.reads);
+    }
+
+    @Test
     void upload_thatStaysAfterAborts_isReported() {
         Throwable failure = failure(store.abort(new ObjectStore.Upload("key", "id")));
         assertInstanceOf(IOException.class, failure);
         assertTrue(failure.getMessage().startsWith("the upload is still there"), failure::getMessage);
         assertEquals(4, client.aborts);
+    }
+
+    /** After a conflict, the store may no longer have the upload. Then the conflict is the better reason than the 404. */
+    @Test
+    void conflict_repeatedAndThenMissing_isReportedAsConflict() {
+        Iterator<S3Exception> answers = List.of(answer(409, "ConditionalRequestConflict"), answer(404, "NoSuchUpload"))
+                .iterator();
+        Retries retries =
+                new Retries(3, 1, pause -> CompletableFuture.completedFuture(null), new StoreEvents(StoreMetrics.NONE));
+        Throwable failure = failure(
+                retries.trying("CompleteMultipartUpload", () -> CompletableFuture.failedFuture(answers.next())));
+        assertEquals(MultipartException.Reason.UNAVAILABLE, ((MultipartException) failure).reason());
+    }
+
+    private static S3Exception answer(int status, String code) {
+        AwsErrorDetails details = AwsErrorDetails.builder().errorCode(code).build();
+        S3Exception.Builder answer = S3Exception.builder();
+        answer.statusCode(status).awsErrorDetails(details);
+        return (S3Exception) answer.build();
     }
 
     @Test

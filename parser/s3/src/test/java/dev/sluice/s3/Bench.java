@@ -11,6 +11,7 @@ import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.CountingAllocator;
 import dev.sluice.testkit.FaultProxy;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.security.MessageDigest;
 import java.time.Duration;
@@ -28,7 +29,7 @@ import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
-/** The store of a test: a real one behind a proxy that injects faults, and a prefix of its own. */
+/** The store of a test: a proxy that injects faults in front of a real one, and a prefix that no other test uses. */
 public final class Bench implements AutoCloseable {
     private static final AtomicInteger TESTS = new AtomicInteger();
 
@@ -52,10 +53,20 @@ public final class Bench implements AutoCloseable {
 
     Bench(String bucket, int port, UnaryOperator<S3ObjectStore.Builder> ofStore, UnaryOperator<S3Sinks.Builder> ofSinks)
             throws Exception {
+        this(bucket, new FaultProxy(port), 256 << 20, ofStore, ofSinks);
+    }
+
+    Bench(
+            String bucket,
+            FaultProxy proxy,
+            long budgetBytes,
+            UnaryOperator<S3ObjectStore.Builder> ofStore,
+            UnaryOperator<S3Sinks.Builder> ofSinks)
+            throws Exception {
         this.bucket = bucket;
-        this.budget = MemoryBudget.of(256 << 20);
-        this.proxy = new FaultProxy(port);
-        this.client = Weed.client(URI.create("http://127.0.0.1:" + port));
+        this.budget = MemoryBudget.of(budgetBytes);
+        this.proxy = proxy;
+        this.client = Weed.client(URI.create("http://127.0.0.1:" + proxy.port()));
         this.store = ofStore.apply(S3ObjectStore.builder(bucket)
                         .endpoint(proxy.address())
                         .region("us-east-1")
@@ -72,12 +83,17 @@ public final class Bench implements AutoCloseable {
                 .build());
     }
 
-    /** {@return another process, directly at the store, for which every form is old and every tombstone at its end} */
+    /** {@return sinks that reach the store without the proxy, and for which every form and every tombstone is old} */
     S3Sinks sweeper() {
-        return S3Sinks.builder(store(URI.create("http://127.0.0.1:" + proxy.port()), bucket), budget)
+        return sweeper(URI.create("http://127.0.0.1:" + proxy.port()), Duration.ZERO);
+    }
+
+    /** {@return sinks that reach the store at {@code address}, and for which every form is old} */
+    S3Sinks sweeper(URI address, Duration tombstoneAge) {
+        return S3Sinks.builder(store(address, bucket), budget)
                 .prefix(prefix)
                 .maxAge(Duration.ofNanos(1))
-                .tombstoneAge(Duration.ZERO)
+                .tombstoneAge(tombstoneAge)
                 .build();
     }
 
@@ -95,10 +111,14 @@ public final class Bench implements AutoCloseable {
     }
 
     Uploads.Sending send(S3Form form, List<File> files) {
-        return Uploads.send(forms, form.options(forms.options()), Uploads.body(files), allocator);
+        return send(form, Uploads.body(files));
     }
 
-    /** Sends a form of these files, which is stored as it was sent. */
+    Uploads.Sending send(S3Form form, InputStream body) {
+        return Uploads.send(forms, form.options(forms.options()), body, allocator);
+    }
+
+    /** Sends a form of these files, and checks that the store has the same bytes. */
     S3Form stored(List<File> files) throws Exception {
         S3Form form = sinks.newForm();
         send(form, files).form().get(5, TimeUnit.MINUTES).close();
@@ -106,7 +126,7 @@ public final class Bench implements AutoCloseable {
         return form;
     }
 
-    /** {@return why a form failed} */
+    /** {@return the reason for which a form has failed} */
     Throwable failure(Uploads.Sending sending) {
         return assertThrows(ExecutionException.class, () -> sending.form().get(5, TimeUnit.MINUTES))
                 .getCause();
@@ -116,7 +136,7 @@ public final class Bench implements AutoCloseable {
         return failure(send(sinks.newForm(), files));
     }
 
-    /** {@return how many requests there were of that pattern} */
+    /** {@return the number of requests that match the pattern} */
     public long count(String pattern) {
         return proxy.requests().stream()
                 .filter(request -> request.matches(pattern))
@@ -159,17 +179,21 @@ public final class Bench implements AutoCloseable {
         return keys;
     }
 
-    /** No memory is charged and no buffer held. */
+    void delete(String key) {
+        client.deleteObject(request -> request.bucket(bucket).key(key)).join();
+    }
+
+    /** Asserts that no memory is charged and all buffers are released. */
     public void assertNothingHeld() throws Exception {
         sinks.whenIdle().get(5, TimeUnit.MINUTES);
         Weed.await(
-                () -> { // the sender may hold a chunk that is not wanted any more
+                () -> { // the sender may still hold a chunk that was not requested
                     assertEquals(0, budget.used());
                     assertEquals(List.of(), allocator.unreleased());
                 });
     }
 
-    /** After a sweep nothing is left but these forms. */
+    /** Asserts that only these forms are left after a sweep. */
     public void assertNothingLeftBut(S3Form... forms) throws Exception {
         assertNothingHeld();
         S3Sinks sweeper = sweeper();
@@ -199,7 +223,7 @@ public final class Bench implements AutoCloseable {
         forms.close();
         proxy.close();
         CompletableFuture.runAsync(
-                () -> { // waits two seconds for its threads
+                () -> { // closing takes two seconds
                     store.close();
                     client.close();
                 });

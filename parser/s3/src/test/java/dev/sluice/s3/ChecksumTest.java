@@ -21,12 +21,12 @@ import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
-/** A store that names other checksums than were sent. */
+/** Stores that return checksums other than the ones sent. */
 @ExtendWith(Weed.IsThere.class)
 class ChecksumTest {
     private static final String OTHER = "AAAAAQ==";
 
-    /** Changes the answers of one kind. */
+    /** Changes the answers to one kind of request. */
     private static final class Changing<T extends SdkResponse> implements ExecutionInterceptor {
         private final Class<T> kind;
         private final UnaryOperator<T> change;
@@ -55,7 +55,8 @@ class ChecksumTest {
             assertTrue(changing.answers.get() >= changing.from, "no such answer");
             String message = failure.getMessage();
             assertTrue(
-                    message.matches("the store has other bytes than were sent: " + OTHER + "(-3)?, not .*"), message);
+                    message.matches("the stored bytes differ from the bytes sent: " + OTHER + "(-3)? instead of .*"),
+                    message);
             bench.assertNothingLeftBut();
         }
     }

@@ -18,6 +18,7 @@ import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
+import dev.sluice.form.StoreMetrics;
 import dev.sluice.s3.Uploads.File;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -32,17 +33,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of forms whose commit is disturbed, and of what they leave, in a store in memory. */
+/** Forms whose commit is disturbed, and the objects that they leave, in a store in memory. */
 class CommitTest {
     private static final int MIB = 1 << 20;
 
-    /** Bounds a hang. */
+    /** The time after which a test that hangs fails. */
     private static final int MINUTES = 2;
 
     private static final Predicate<String> NONE = name -> false;
@@ -56,6 +59,7 @@ class CommitTest {
         private volatile Predicate<String> unproven = NONE;
         private volatile Predicate<String> thrown = NONE;
         private volatile boolean isClosed;
+        private volatile boolean hasNoTimer;
 
         @Override
         public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
@@ -73,6 +77,9 @@ class CommitTest {
 
         @Override
         public CompletableFuture<Void> after(Duration delay) {
+            if (hasNoTimer) {
+                throw new IllegalStateException("no timer");
+            }
             return isClosed
                     ? CompletableFuture.failedFuture(new IOException("closed"))
                     : new CompletableFuture<Void>().completeOnTimeout(null, 1, TimeUnit.MILLISECONDS);
@@ -218,7 +225,58 @@ class CommitTest {
         assertTrue(bucket.keys().contains(key(form, "1")));
     }
 
+    @Test
+    void form_olderThanATombstoneMayGet_isNotCommitted() throws Exception {
+        AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
+        S3Form form = sinks().clock(now::get).build().newForm();
+        network.late = name -> name.matches("put test/[0-9a-f]{32}/1");
+        Uploads.Sending sending = send(form, form, new File("a", 10));
+        Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
+        now.set(now.get().plus(CommitProtocol.MOST_TIME));
+        network.released.complete(null);
+        Throwable failure = failure(sending.form());
+        assertTrue(failure.getMessage().contains("took too long"), failure::getMessage);
+        assertFalse(exists(form));
+        form.sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
     // ---- what is left
+
+    @Test
+    void nothingOfAFile_isSentBeforeItsIntentIsWritten() throws Exception {
+        network.lost = name -> name.startsWith("put test/.open/");
+        for (File file : List.of(new File("a", 6 * MIB), new File("b", 10))) {
+            S3Form form = sinks.newForm();
+            failure(send(form, form, file).form());
+            sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+            assertEquals(
+                    List.of(),
+                    store.requests.stream()
+                            .filter(request -> request.endsWith(key(form, "1")))
+                            .toList());
+        }
+    }
+
+    @Test
+    void upload_createdByALostAnswer_isAbortedByASweep() throws Exception {
+        bucket.repeatsCreate = true;
+        S3Form form = stored(new File("a", 6 * MIB));
+        assertEquals(1, bucket.uploads.size());
+        sweepLater(Duration.ofDays(2));
+        assertEquals(Set.of(), bucket.uploads.keySet());
+        assertEquals(Set.of(key(form, "1"), key(form, "form.json")), bucket.keys());
+    }
+
+    @Test
+    void deletion_whoseFirstWriteIsLost_isRepeated() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        AtomicInteger writes = new AtomicInteger();
+        network.lost = RECORD.and(name -> writes.incrementAndGet() == 1);
+        assertTrue(sinks.delete(form.id()).get(MINUTES, TimeUnit.MINUTES));
+        assertFalse(exists(form));
+        assertFalse(bucket.keys().contains(key(form, "1")));
+    }
 
     private void putIntent(S3Form form, String name) {
         synchronized (bucket) {
@@ -250,6 +308,18 @@ class CommitTest {
         sweepLater(Duration.ofDays(2));
         assertEquals(Set.of(completed), bucket.uploads.keySet());
         assertEquals(Set.of(key(form, "1"), key(form, "2"), key(form, "form.json")), bucket.keys());
+    }
+
+    @Test
+    void intents_ofCommittedForms_areDeletedAlthoughATimerFailed() throws Exception {
+        network.hasNoTimer = true;
+        S3Form first = stored(new File("a", 10));
+        network.hasNoTimer = false;
+        S3Form second = stored(new File("a", 10));
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(
+                Set.of(key(first, "1"), key(first, "form.json"), key(second, "1"), key(second, "form.json")),
+                bucket.keys());
     }
 
     @Test
@@ -312,7 +382,7 @@ class CommitTest {
         S3Form form = stored(new File("a", 10));
         assertTrue(sinks.delete(form.id()).get());
         Instant deleted = bucket.now;
-        bucket.now = deleted.plus(Duration.ofDays(30)); // as a gateway with a wrong clock says
+        bucket.now = deleted.plus(Duration.ofDays(30)); // by the wrong clock of a gateway
         sinks().clock(() -> deleted.plus(Duration.ofDays(6))).build().sweep().get();
         assertTrue(bucket.keys().contains(key(form, "form.json")));
         bucket.now = bucket.now.plus(Duration.ofDays(2));
@@ -413,6 +483,19 @@ class CommitTest {
                 .get(MINUTES, TimeUnit.MINUTES);
     }
 
+    @Test
+    void probe_ofAProcessThatDied_isDeletedByASweep() throws Exception {
+        network.lost = name -> name.startsWith("delete");
+        for (int i = 0; i < 4; i++) { // more than a page
+            sinks().build().probe().get(MINUTES, TimeUnit.MINUTES);
+        }
+        network.lost = NONE;
+        sweepLater(Duration.ofHours(23));
+        assertEquals(4, bucket.keys().size());
+        sweepLater(Duration.ofHours(1));
+        assertEquals(Set.of(), bucket.keys());
+    }
+
     // ---- memory
 
     private S3Sinks sharing(MemoryBudget few) {
@@ -424,21 +507,58 @@ class CommitTest {
     }
 
     @Test
+    void continuingForms_waitForMemoryAsLongAsOneOfThemGetsSome() {
+        AtomicLong now = new AtomicLong();
+        SegmentMemory memory = new SegmentMemory(
+                MemoryBudget.of(8 * MIB), Duration.ofSeconds(30), store, new StoreEvents(StoreMetrics.NONE), now::get);
+        memory.admit().join();
+        long size = memory.lease(5 * MIB, false).join();
+        List<CompletableFuture<Long>> continuing =
+                List.of(memory.lease(size, true), memory.lease(size, true), memory.lease(size, true));
+        CompletableFuture<Long> beginning = memory.lease(size, false);
+        for (CompletableFuture<Long> next : continuing) {
+            now.addAndGet(TimeUnit.SECONDS.toNanos(20));
+            memory.returnSegment(size);
+            assertEquals(size, next.getNow(0L), "the form has not received memory");
+        }
+        assertTrue(beginning.isCompletedExceptionally(), "it has stored nothing, and has waited for 60 s");
+        CompletableFuture<Long> late = memory.lease(size, true);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(31));
+        assertInstanceOf(MultipartException.class, failure(late), "no form was served for 31 s");
+        memory.returnSegment(size);
+        memory.end();
+    }
+
+    @Test
+    void smallMemoryOfAForm_isFreeAgainAfterARelease() {
+        FormSegments segments = new FormSegments(sinks);
+        for (int i = 0; i < 3; i++) {
+            Segment small = segments.newSegment();
+            assertTrue(segments.makeRoom(small, SegmentMemory.SMALL / 2, 1));
+            assertFalse(small.isLeased(), "the memory of the earlier segments is still charged");
+            segments.discard(small);
+        }
+    }
+
+    @Test
     void teeOfTwoSinks_waitingForMemory_continue() throws Exception {
-        S3Sinks few = sharing(MemoryBudget.of(16 * MIB)); // room for two segments
+        MemoryBudget budget = MemoryBudget.of(32 * MIB);
+        S3Sinks few = sharing(budget);
         S3Form form = few.newForm();
         assertTrue(form.admit().isReady());
         List<PartSink> sinks = List.of(form.sink(head()), form.sink(head()));
-        long first = few.memory.lease(5 * MIB, true).get();
-        long second = few.memory.lease(5 * MIB, true).get();
+        long reserved = few.memory.lease(5 * MIB, true).get();
         List<Readiness> written = new ArrayList<>();
-        for (PartSink sink : sinks) {
-            written.add(sink.write(Unpooled.wrappedBuffer(new byte[MIB])));
+        try (MemoryBudget.Account others = budget.open()) {
+            others.reserve(17 * MIB);
+            for (PartSink sink : sinks) {
+                written.add(sink.write(Unpooled.wrappedBuffer(new byte[MIB])));
+            }
+            assertTrue(written.stream().noneMatch(Readiness::isReady));
         }
-        assertTrue(written.stream().noneMatch(Readiness::isReady));
-        few.memory.returnSegment(first);
-        few.memory.returnSegment(second);
+        few.memory.returnSegment(reserved);
         Weed.await(() -> assertTrue(written.stream().allMatch(Readiness::isReady)));
+        assertTrue(written.stream().allMatch(ready -> ready.failure() == null));
         sinks.forEach(PartSink::close);
         form.ended();
         few.whenIdle().get(MINUTES, TimeUnit.MINUTES);

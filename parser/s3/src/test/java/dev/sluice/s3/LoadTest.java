@@ -7,6 +7,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
+import dev.sluice.testkit.FaultProxy;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
@@ -21,18 +22,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.regions.Region;
@@ -46,7 +52,7 @@ class LoadTest {
     private static final int MIB = 1 << 20;
     private static final int ROUNDS = 7;
 
-    /** A process with little memory: uploads one file, and says what of its budget it had in use at most. */
+    /** A process with little memory. It uploads one file, and prints the peak use of its budget. */
     static final class Small {
         private Small() {}
 
@@ -80,7 +86,7 @@ class LoadTest {
         return new File("large", Long.parseLong(mebibytes) * MIB);
     }
 
-    /** With {@code -Dsluice.large=5120} it takes five gibibytes, and twice as much of the disk. */
+    /** With {@code -Dsluice.large=5120} the file has 5 GiB, and the test needs 10 GiB of disk space. */
     @Test
     void largeFile_needsNoMoreMemoryThanASmallOne() throws Exception {
         long most = 4 * Segment.memory(8 * MIB)
@@ -91,7 +97,7 @@ class LoadTest {
         }
     }
 
-    /** {@return the most of the budget that was in use} */
+    /** {@return the peak use of the budget, in bytes} */
     private static long upload(String mebibytes) throws Exception {
         try (Bench bench = new Bench()) {
             long since = System.nanoTime();
@@ -128,22 +134,46 @@ class LoadTest {
                 new DigestInputStream(in, sha256).transferTo(OutputStream.nullOutputStream());
             }
             assertEquals(file(mebibytes).sha256(), HexFormat.of().formatHex(sha256.digest()));
-            delete(bench, keys.get(0));
+            bench.delete(keys.get(0));
             return peak;
         }
     }
 
-    private static void delete(Bench bench, String key) {
-        bench.client
-                .deleteObject(request -> request.bucket(Weed.BUCKET).key(key))
-                .join();
+    /** The time limits have their default values. */
+    @ParameterizedTest
+    @ValueSource(ints = {64, 256})
+    void slowStore_storesAllForms(int budgetMebibytes) throws Exception {
+        long since = System.nanoTime();
+        try (Bench bench = new Bench(
+                Weed.BUCKET,
+                new FaultProxy(Weed.running().port(), MIB),
+                (long) budgetMebibytes * MIB,
+                store -> store.attemptTimeout(Duration.ofSeconds(15)).pauseMillis(100),
+                sinks -> sinks)) {
+            Map<S3Form, List<File>> files = new LinkedHashMap<>();
+            List<Uploads.Sending> sending = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                S3Form form = bench.sinks.newForm();
+                files.put(form, List.of(new File("file" + i, 16 * MIB)));
+                sending.add(bench.send(form, files.get(form)));
+            }
+            for (Uploads.Sending each : sending) {
+                each.form().get(10, TimeUnit.MINUTES).close();
+            }
+            System.out.printf(
+                    "96 MiB at 1 MiB/s, budget of %d MiB: %.1f s%n",
+                    budgetMebibytes, (System.nanoTime() - since) / 1e9);
+            for (S3Form form : files.keySet()) {
+                bench.assertStored(form, files.get(form));
+            }
+        }
     }
 
     private interface Upload {
         void run(String key) throws Exception;
     }
 
-    /** A form from a stream and the SDK from a file, in turns. Needs an idle machine, so it is not part of a build. */
+    /** Uploads the same file by a form and by the SDK, in turn. Needs an idle machine, so it is not part of a build. */
     @Test
     @EnabledIfSystemProperty(named = "sluice.large", matches = ".*")
     void form_isNearlyAsFastAsTheSdk(@TempDir Path directory) throws Exception {
@@ -167,7 +197,7 @@ class LoadTest {
             Map<String, Upload> ways = new TreeMap<>();
             ways.put(
                     "form",
-                    key -> { // its keys are random
+                    key -> { // not used: the keys of a form are random
                         try (InputStream body = body(file)) {
                             S3Form objects = sinks.newForm();
                             Uploads.send(forms, objects.options(forms.options()), body, PooledByteBufAllocator.DEFAULT)
@@ -191,7 +221,7 @@ class LoadTest {
                     if (round > 0) {
                         all.add(took);
                     }
-                    bench.keys().forEach(key -> delete(bench, key));
+                    bench.keys().forEach(bench::delete);
                 }
             }
             seconds.forEach((way, all) -> {

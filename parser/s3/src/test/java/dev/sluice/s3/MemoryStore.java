@@ -5,21 +5,21 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.function.Supplier;
 
-/** An object store in memory. A {@link Network} decides when a request is carried out and what is answered. */
+/** An object store in memory. A {@link Network} decides when a request is executed, and which answer the client gets. */
 final class MemoryStore implements ObjectStore {
-    /** The way between a client and the store. */
+    /** The connection between a client and the store. */
     interface Network {
-        /** Carries out requests at once. */
+        /** A network that carries out requests at once. */
         Network DIRECT = new Network() {};
 
         /**
@@ -58,6 +58,7 @@ final class MemoryStore implements ObjectStore {
         Instant now = Instant.parse("2026-01-01T00:00:00Z");
         boolean ignoresIfNoneMatch;
         boolean ignoresIfMatch;
+        boolean repeatsCreate;
         private int counter;
 
         private void put(String key, byte[] bytes) {
@@ -76,7 +77,7 @@ final class MemoryStore implements ObjectStore {
 
     final Bucket bucket;
     private final Network network;
-    final List<String> requests = new ArrayList<>();
+    final List<String> requests = new CopyOnWriteArrayList<>();
 
     MemoryStore(Bucket bucket, Network network) {
         this.bucket = bucket;
@@ -84,9 +85,7 @@ final class MemoryStore implements ObjectStore {
     }
 
     private <T> CompletableFuture<T> send(String name, Supplier<T> work) {
-        synchronized (requests) {
-            requests.add(name);
-        }
+        requests.add(name);
         return network.send(name, () -> {
             synchronized (bucket) {
                 return work.get();
@@ -97,10 +96,14 @@ final class MemoryStore implements ObjectStore {
     @Override
     public CompletableFuture<Created> create(Target target) {
         return send("create " + target.key(), () -> {
+            if (bucket.repeatsCreate) {
+                String id = "lost" + ++bucket.counter;
+                bucket.uploads.put(id, new Upload(target.key(), id));
+            }
             String id = "upload" + ++bucket.counter;
             bucket.uploads.put(id, new Upload(target.key(), id));
             bucket.pieces.put(id, new TreeMap<>());
-            return new Created(id, true);
+            return new Created(id, !bucket.repeatsCreate);
         });
     }
 
@@ -224,7 +227,7 @@ final class MemoryStore implements ObjectStore {
     @Override
     public void close() {}
 
-    /** {@return the bytes of a segment, which delivers them within the call} */
+    /** {@return the bytes of a segment} It delivers all of them within the call of {@code subscribe}. */
     static byte[] bytes(Segment body) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         body.subscribe(new Flow.Subscriber<>() {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Killed processes, of the store and of nodes. */
+/** Uploads during which processes of the store or nodes are killed. */
 @ExtendWith(Weed.IsThere.class)
 @Isolated("kills the store of all")
 class NodeTest {
@@ -53,7 +53,7 @@ class NodeTest {
                         : new SequenceInputStream(new ByteArrayInputStream(most), new PipedInputStream(never));
                 S3Form form = sinks.newForm();
                 forms.read(body, Uploads.CONTENT_TYPE, form::options);
-                System.in.read(); // to be killed
+                System.in.read(); // until this process is killed
             }
         }
     }
@@ -97,11 +97,11 @@ class NodeTest {
     })
     void killedNode_duringItsCommit_leavesAWholeFormOrNone(String request, Fault fault) throws Exception {
         try (Bench bench = new Bench()) {
-            int number = request.startsWith("POST .*.delete") ? 2 : 1; // the first one is of the probe
+            int number = request.startsWith("POST .*.delete") ? 2 : 1; // the probe makes the first one
             bench.proxy.on(sent -> sent.matches(request) && !sent.contains("/.probe/"), number, number, fault);
             Process node = node(bench, "to the end");
             Weed.await(() -> assertTrue(bench.proxy.faults() > 0));
-            TimeUnit.MILLISECONDS.sleep(200); // the store handles the request of a late answer
+            TimeUnit.MILLISECONDS.sleep(200); // the store still handles the request whose answer is late
             node.destroyForcibly().waitFor();
             boolean isCommitted = fault == Fault.LATE_ANSWER || request.startsWith("POST .*.delete");
             List<String> records = bench.keys().stream()

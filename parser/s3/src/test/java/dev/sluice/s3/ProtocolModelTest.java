@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * Models of the commit protocol and of the one that it replaced, explored exhaustively.
  *
  * <p>A model has one form of two files, its node, two sweepers and an application that deletes the form. A second form with its node would
- * share no key with the first, and no variable of a sweeper: each sweeper may start on a form at any time, whatever its clock says.
+ * share no key with the first, and no variable of a sweeper: each sweeper may start on a form at any time, because its clock may be wrong.
  * So the states of two forms are the pairs of the states of one, and exploring one form explores both.
  *
  * <p>A request that was sent may be carried out at any later time, any number of times or never, and its answer may be lost. A read
@@ -132,7 +132,7 @@ class ProtocolModelTest {
     private static final int ANSWERED_200 = 2;
     private static final int GONE = 3;
 
-    /** The ways to break the protocol, each of which the model must find. */
+    /** Mistakes in the protocol. The model must find each of them. */
     private enum Mistake {
         NONE,
         /** Files are deleted after the write of the tombstone, without reading it back. */
@@ -244,7 +244,7 @@ class ProtocolModelTest {
             s.set("hadTombstone", 1);
         });
         m.invariant(
-                "a form that was answered 200 exists until it is deleted",
+                "a form confirmed with status 200 exists until it is deleted",
                 s -> s.get("node") != ANSWERED_200 || s.is("deleter") || s.get("key") == RECORD);
         m.invariant(
                 "a form that exists has all its files", s -> s.get("key") != RECORD || s.is("file0") && s.is("file1"));
@@ -267,7 +267,7 @@ class ProtocolModelTest {
         }
     }
 
-    /** The protocol before: files become visible one by one, while a note lists them; the form is stored when the note is gone. */
+    /** The previous protocol: files become visible one by one, while a note lists them. Deleting the note stores the form. */
     private static Model noteProtocol() {
         Model m = new Model();
         for (String name : List.of("note", "hadNote", "node", "file0", "file1", "sweeper")) {
@@ -297,7 +297,7 @@ class ProtocolModelTest {
             s.set("note", 0);
         });
         m.invariant(
-                "a form that was answered 200 has all its files",
+                "a form confirmed with status 200 has all its files",
                 s -> s.get("node") != 4 || s.is("file0") && s.is("file1"));
         return m;
     }
@@ -305,7 +305,7 @@ class ProtocolModelTest {
     @Test
     void noteProtocol_losesAForm() {
         Found found = explore(noteProtocol());
-        assertEquals("a form that was answered 200 has all its files", found.broken);
+        assertEquals("a form confirmed with status 200 has all its files", found.broken);
         assertTrue(found.trace.contains("delete note 0"), found.trace::toString);
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
@@ -32,6 +34,10 @@ class RequestTest {
 
     private static CompletableFuture<ObjectStore.Piece> upload(
             int attempts, Supplier<CompletableFuture<UploadPartResponse>> answer) {
+        return store(attempts, answer).upload(TARGET, "id", 1, Segment.of(new byte[0]));
+    }
+
+    private static S3ObjectStore store(int attempts, Supplier<CompletableFuture<UploadPartResponse>> answer) {
         S3AsyncClient client = new S3AsyncClient() {
             @Override
             public CompletableFuture<UploadPartResponse> uploadPart(
@@ -51,8 +57,21 @@ class RequestTest {
                 .client(client)
                 .attempts(attempts)
                 .pauseMillis(1)
-                .build()
-                .upload(TARGET, "id", 1, Segment.of(new byte[0]));
+                .build();
+    }
+
+    @Test
+    void largeBodies_areSentFourAtATimeAtFirst() {
+        AtomicInteger made = new AtomicInteger();
+        S3ObjectStore store = store(1, () -> {
+            made.incrementAndGet();
+            return new CompletableFuture<>();
+        });
+        for (int number = 1; number <= 10; number++) {
+            var unused = store.upload(TARGET, "id", number, Segment.of(new byte[SegmentMemory.SMALL + 1]));
+        }
+        assertEquals(4, made.get());
+        store.close();
     }
 
     @Test
@@ -84,6 +103,16 @@ class RequestTest {
         ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
         assertInstanceOf(S3Exception.class, failure.getCause().getCause());
         assertEquals(attempts, made.get());
+    }
+
+    @Test
+    void request_timingOutEachTime_failsWithUnavailable() {
+        CompletableFuture<ObjectStore.Piece> piece =
+                upload(() -> CompletableFuture.failedFuture(ApiCallAttemptTimeoutException.create(100)));
+        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
+        MultipartException late = assertInstanceOf(MultipartException.class, failure.getCause());
+        assertEquals(503, late.httpStatus());
+        assertEquals("the object store does not answer in time (UploadPart)", late.getMessage());
     }
 
     @Test

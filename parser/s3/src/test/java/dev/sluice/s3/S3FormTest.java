@@ -10,11 +10,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormPart;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
+import dev.sluice.form.StoreMetrics;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.ByteBuf;
@@ -24,6 +27,7 @@ import java.io.InputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.io.SequenceInputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,25 +41,32 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Forms in a store in memory. */
 class S3FormTest {
     private static final int MIB = 1 << 20;
 
-    /** Bounds a hang. */
+    /** The time after which a test that hangs fails. */
     private static final int MINUTES = 2;
 
-    /** Answers on a thread of the store, after a delay; cuts one kind of requests off. */
+    /** Answers on a thread of the store, after a delay. Requests of one kind are lost. */
     private static final class SlowNetwork implements MemoryStore.Network {
         private final ScheduledExecutorService thread = new ScheduledThreadPoolExecutor(1);
         private volatile String failing = "none";
         private volatile String forged = "none";
+        private volatile String throwing = "none";
 
         @Override
         public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
+            if (name.startsWith(throwing)) {
+                throw new IllegalStateException(name + " cannot be sent");
+            }
             return CompletableFuture.supplyAsync(
                     () -> {
                         if (name.startsWith(failing)) {
@@ -127,12 +138,30 @@ class S3FormTest {
         return form;
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void inputLeftEmpty_isNotStored_butContentWithoutNameIs(boolean sniffs) throws Exception {
+        sinks = (sniffs ? builder(budget).sniff(4, first -> "test/" + first.length) : builder(budget)).build();
+        S3Form form = sinks.newForm();
+        String part = "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"%s\"\r\n\r\n%s\r\n";
+        String body = part.formatted("", "") + part.formatted("", "text") + part.formatted("empty", "") + "--b--";
+        MultipartForm received = send(form, new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)))
+                .form()
+                .get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(
+                List.of(true), received.parts().stream().map(FormPart::isEmpty).toList());
+        received.close();
+        assertEquals(
+                List.of(4L, 0L),
+                form.objects().stream().map(object -> object.stored().size()).toList());
+    }
+
     private static Throwable failure(Uploads.Sending sending) {
         return assertThrows(ExecutionException.class, () -> sending.form().get(MINUTES, TimeUnit.MINUTES))
                 .getCause();
     }
 
-    /** Reads a form as the rule says, with nothing but its identifier. */
+    /** Reads a form by the documented rule, from its identifier. */
     private void assertStored(String id, File... files) throws Exception {
         FormRecord record = sinks.find(id).get(MINUTES, TimeUnit.MINUTES).orElseThrow();
         assertEquals(files.length, record.files().size());
@@ -186,7 +215,7 @@ class S3FormTest {
         String open = "test/.open/" + form.id() + "/1";
         assertEquals(
                 List.of("put " + open, "put test/" + form.id() + "/1", "write test/" + form.id() + "/form.json"),
-                store.requests.subList(0, 3));
+                List.copyOf(store.requests).subList(0, 3));
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
         assertEquals(
                 "delete [" + open + "]", store.requests.get(store.requests.size() - 1), "with those of other forms");
@@ -297,8 +326,72 @@ class S3FormTest {
     }
 
     @Test
+    void form_usedTwice_isRejectedAtOnce() throws Exception {
+        S3Form form = sinks.newForm();
+        byte[] body = Uploads.body(List.of(new File("a", 10))).readAllBytes();
+        PipedInputStream rest = new PipedInputStream();
+        PipedOutputStream client = new PipedOutputStream(rest);
+        Uploads.Sending first = send(form, new SequenceInputStream(new ByteArrayInputStream(body, 0, 100), rest));
+        Throwable second = failure(send(form, new ByteArrayInputStream(body)));
+        assertInstanceOf(IllegalStateException.class, second);
+        assertTrue(second.getMessage().contains("call S3Sinks.newForm()"), second::getMessage);
+        client.write(body, 100, body.length - 100);
+        client.close();
+        first.form().get(MINUTES, TimeUnit.MINUTES).close();
+        assertStored(form.id(), new File("a", 10));
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertInstanceOf(
+                IllegalStateException.class, failure(send(form, new ByteArrayInputStream(body))), "after its end");
+    }
+
+    private Uploads.Sending sendTwoCopies(S3Sinks to) {
+        S3Form form = to.newForm();
+        FormOptions options = form.options(forms.options()).toBuilder()
+                .decider(part -> part.filename() == null
+                        ? PartDecision.skip()
+                        : PartDecision.to(PartSink.tee(form.sink(part), form.sink(part))))
+                .build();
+        return Uploads.send(forms, options, Uploads.body(List.of(new File("a", 6 * MIB))), allocator);
+    }
+
+    @Test
+    void twoCopiesOfAFile_withMemoryForOne_failAtOnce() throws Exception {
+        MemoryBudget least = MemoryBudget.of(8 * MIB);
+        S3Sinks few = builder(least).build();
+        List<Uploads.Sending> sending = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            sending.add(sendTwoCopies(few));
+        }
+        for (Uploads.Sending each : sending) {
+            MultipartException failure = assertInstanceOf(MultipartException.class, failure(each));
+            assertEquals(Reason.MEMORY_FULL, failure.reason());
+            assertTrue(failure.getMessage().contains("two files of the form"), failure::getMessage);
+        }
+        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(0, least.used());
+        sendTwoCopies(sinks).form().get(MINUTES, TimeUnit.MINUTES).close(); // with memory for both
+    }
+
+    @Test
+    void store_throwing_failsTheForm() throws Exception {
+        for (String request : List.of("list", "put test/.open", "create", "upload", "complete", "write", "put test/")) {
+            sinks = builder(budget).build();
+            network.throwing = request;
+            S3Form form = sinks.newForm();
+            failure(send(form, Uploads.body(List.of(new File("a", 6 * MIB), new File("b", 10)))));
+            network.throwing = "none";
+            sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+            bucket.now = bucket.now.plus(Duration.ofDays(2));
+            sinks.sweep().get(MINUTES, TimeUnit.MINUTES);
+            assertEquals(List.of(), files(form), request);
+        }
+    }
+
+    @Test
     void form_deleted_isGoneAndItsFilesAreDeleted() throws Exception {
-        S3Form form = stored(new File("a", 10), new File("b", 6 * MIB));
+        File[] files = new File[7]; // more than a page of a listing
+        Arrays.setAll(files, i -> new File("file" + i, i == 1 ? 6 * MIB : 10));
+        S3Form form = stored(files);
         assertTrue(sinks.delete(form.id()).get(MINUTES, TimeUnit.MINUTES));
         assertTrue(sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isEmpty());
         assertEquals(List.of(), files(form));
@@ -306,7 +399,7 @@ class S3FormTest {
     }
 
     @Test
-    void damagedRecord_isNeitherFoundNorSwept() throws Exception {
+    void damagedRecord_isNeitherFoundNorSweptNorDeleted() throws Exception {
         S3Form form = stored(new File("a", 10));
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
         String key = "test/" + form.id() + "/form.json";
@@ -319,6 +412,8 @@ class S3FormTest {
             bucket.now = bucket.now.plus(Duration.ofDays(30));
             assertThrows(ExecutionException.class, sinks.find(form.id())::get);
             assertThrows(ExecutionException.class, sinks.sweep()::get);
+            assertThrows(ExecutionException.class, sinks.delete(form.id())::get);
+            assertArrayEquals(damaged, bucket.objects.get(key).bytes());
             assertEquals(1, files(form).size());
         }
         bucket.objects.clear();
@@ -448,6 +543,37 @@ class S3FormTest {
     }
 
     @Test
+    void form_waitingWhenTheStoreIsClosed_failsWithoutALock() throws Exception {
+        AtomicReference<SegmentMemory> memory = new AtomicReference<>();
+        CompletableFuture<Boolean> reported = new CompletableFuture<>();
+        StoreMetrics metrics = new StoreMetrics() {
+            @Override
+            public void waited(long nanos, boolean admitted) {
+                CompletableFuture<Boolean> other =
+                        CompletableFuture.supplyAsync(() -> memory.get().isShort());
+                reported.complete(
+                        other.completeOnTimeout(null, MINUTES, TimeUnit.MINUTES).join() != null);
+            }
+        };
+        MemoryStore closed = new MemoryStore(bucket, new MemoryStore.Network() {
+            @Override
+            public CompletableFuture<Void> after(Duration delay) {
+                return CompletableFuture.failedFuture(new IOException("the object store was closed"));
+            }
+        });
+        memory.set(new SegmentMemory(
+                budget, Duration.ofMinutes(MINUTES), closed, new StoreEvents(metrics), System::nanoTime));
+        try (MemoryBudget.Account others = budget.open()) {
+            others.reserve(44 * MIB);
+            assertInstanceOf(
+                    IOException.class,
+                    assertThrows(ExecutionException.class, memory.get().admit()::get)
+                            .getCause());
+        }
+        assertTrue(reported.get(MINUTES, TimeUnit.MINUTES), "the lock was held");
+    }
+
+    @Test
     void budget_tooSmallForASegment_isRejected() {
         assertThrows(IllegalArgumentException.class, builder(MemoryBudget.of(7 * MIB))::build);
         builder(MemoryBudget.of(8 * MIB)).build();
@@ -500,7 +626,7 @@ class S3FormTest {
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
         assertEquals(List.of(), files(abandoned));
         bucket.objects.put(
-                "test/" + abandoned.id() + "/1", // by a late request
+                "test/" + abandoned.id() + "/1", // stored by a late request
                 new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
         assertEquals(0, sinks.sweep().get().objects(), "swept a moment ago");
         bucket.now = bucket.now.plus(Duration.ofDays(2));

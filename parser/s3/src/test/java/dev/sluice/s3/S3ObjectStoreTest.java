@@ -190,7 +190,7 @@ class S3ObjectStoreTest {
         return Uploads.send(bench.forms, options, Uploads.body(List.of(new File("a", size))), bench.allocator);
     }
 
-    /** A bucket that keeps versions: nothing of an ended or deleted form stays, not even a version or a mark of a deletion. */
+    /** In a bucket that keeps versions, no version and no delete marker of an ended or deleted form stays. */
     @Test
     void bucketWithVersions_keepsNothingOfEndedForms() throws Exception {
         String bucket = "versions";

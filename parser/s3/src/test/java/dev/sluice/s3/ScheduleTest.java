@@ -33,18 +33,18 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Two nodes that store a form of two files each, and two sweepers for which every form is old, under faults at any of their requests. The
- * whole runs on one thread with a clock of its own, so that a failure can be repeated.
+ * test runs on one thread with a simulated clock, so that a failure can be repeated.
  */
 class ScheduleTest {
     private enum Fault {
         LOST_REQUEST,
         LOST_ANSWER,
         LATE_ANSWER,
-        /** Given up, and carried out after all requests that follow at once. */
+        /** The client gives up, and the store carries out the request after a few later ones. */
         LATE_REQUEST,
-        /** Given up, and carried out after everything else. */
+        /** The client gives up, and the store carries out the request after all others. */
         LAST_REQUEST,
-        /** Carried out once more after everything else. */
+        /** The store carries out the request a second time after all others. */
         DUPLICATE,
         /** A read returns nothing. */
         STALE,
@@ -58,7 +58,7 @@ class ScheduleTest {
 
     private record Timer(long due, int number, Runnable task) {}
 
-    /** One execution. */
+    /** One execution of all nodes and sweepers. */
     private static final class Run {
         private final Map<Integer, Fault> faults;
         private final MemoryStore.Bucket bucket = new MemoryStore.Bucket();
@@ -105,7 +105,7 @@ class ScheduleTest {
                     try {
                         var unused = work.get();
                     } catch (RuntimeException e) {
-                        // nobody receives this answer
+                        // the client does not wait for this answer
                     }
                 };
                 if (fault == Fault.LATE_REQUEST) {
@@ -188,7 +188,7 @@ class ScheduleTest {
                 return found == null ? null : FormRecord.parse(form.id(), found.bytes());
             }
 
-            /** What a reader that follows the rule sees. */
+            /** Asserts that a reader that reads only committed forms sees a whole form or none. */
             private void assertWholeOrAbsent() {
                 FormRecord record = record();
                 if (record != null && record.isCommitted()) {
@@ -246,14 +246,14 @@ class ScheduleTest {
             sweepLater(Duration.ofDays(2));
             for (Node node : nodes) {
                 boolean exists = node.record() != null && node.record().isCommitted();
-                assertTrue(exists || !node.isAnswered200(), "a form that was answered 200 is lost");
+                assertTrue(exists || !node.isAnswered200(), "a form confirmed with status 200 is lost");
                 String prefix = "p/" + node.form.id() + "/";
                 long files = bucket.keys().stream()
                         .filter(key -> key.startsWith(prefix) && !key.endsWith("form.json"))
                         .count();
                 assertEquals(exists ? 2 : 0, files, "files");
             }
-            for (int i = 0; i < 3; i++) { // intents, their tombstones, and late intents
+            for (int i = 0; i < 3; i++) { // one kind each, see CommitProtocol: intents, tombstones, late intents
                 sweepLater(Duration.ofDays(8));
             }
             for (Node node : nodes) {
@@ -262,7 +262,7 @@ class ScheduleTest {
                         .filter(key -> key.contains(node.form.id()))
                         .count();
                 assertEquals(exists ? 3 : 0, all, "objects in the end");
-                assertTrue(exists || !node.isAnswered200(), "a form that was answered 200 is lost");
+                assertTrue(exists || !node.isAnswered200(), "a form confirmed with status 200 is lost");
             }
             return made;
         }

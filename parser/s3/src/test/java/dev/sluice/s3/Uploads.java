@@ -27,7 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
-/** Forms that are sent: files of pseudo-random bytes, and a client that sends them as fast as they are wanted. */
+/** Forms that are sent: files of pseudo-random bytes, and a client that sends each buffer when it is requested. */
 public final class Uploads implements FormSource {
     public static final String CONTENT_TYPE = "multipart/form-data; boundary=b";
     private static final ExecutorService THREADS = Executors.newCachedThreadPool(task -> {
@@ -38,7 +38,7 @@ public final class Uploads implements FormSource {
 
     private static final Map<File, String> HASHES = new ConcurrentHashMap<>();
 
-    /** A file whose bytes follow from its name. */
+    /** A file whose bytes are computed from its name. */
     public record File(String name, long size) {
         InputStream content() {
             return new InputStream() {
@@ -109,10 +109,10 @@ public final class Uploads implements FormSource {
 
     private Uploads() {}
 
-    /** What is being sent. */
+    /** A form that is being sent. */
     record Sending(FormIntake intake, CompletableFuture<MultipartForm> form) {}
 
-    /** Sends {@code body} on a thread of its own, in buffers of 64 KiB from {@code allocator}. */
+    /** Sends {@code body} on a new thread, in buffers of 64 KiB from {@code allocator}. */
     static Sending send(Forms forms, FormOptions options, InputStream body, ByteBufAllocator allocator) {
         Uploads source = new Uploads();
         source.intake = forms.receive(source, options);

@@ -10,7 +10,7 @@ import java.util.Optional;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * A second store for the tests of a JVM: versitygw on a folder, with the same bucket and credentials as {@link Weed}. {@code
+ * A second store, shared by all tests in a JVM: versitygw on a folder, with the same bucket and credentials as {@link Weed}. {@code
  * SLUICE_VERSITYGW} names the program.
  */
 final class Versity {
@@ -22,7 +22,7 @@ final class Versity {
         return Seaweed.program("SLUICE_VERSITYGW", "versitygw");
     }
 
-    /** {@return the port of the store, started if it was not} */
+    /** {@return the port of the store, which the first call starts} */
     static synchronized int port() throws IOException, InterruptedException {
         if (running == null) {
             running = new Versity();

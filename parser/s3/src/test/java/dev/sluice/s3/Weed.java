@@ -17,19 +17,19 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
-/** The store of the tests of a JVM. */
+/** The object store of all tests in this JVM. */
 public final class Weed {
     public static final String BUCKET = "uploads";
     public static final StaticCredentialsProvider CREDENTIALS =
             StaticCredentialsProvider.create(AwsBasicCredentials.create(Seaweed.USER, Seaweed.SECRET));
 
-    /** As good as the others. */
+    /** Other credentials with the same rights. */
     static final StaticCredentialsProvider LATER =
             StaticCredentialsProvider.create(AwsBasicCredentials.create("later", "secret-of-later"));
 
     /** For {@code @ExtendWith}: skips tests if the program is not installed. */
     public static final class IsThere implements ExecutionCondition {
-        /** For JUnit. */
+        /** Called by JUnit. */
         public IsThere() {}
 
         @Override
@@ -42,10 +42,10 @@ public final class Weed {
 
     private final Seaweed store = new Seaweed();
 
-    /** To look with, for all tests. */
+    /** A client for assertions, shared by all tests. */
     final S3AsyncClient client = client(address());
 
-    /** {@return the store, started if it was not} */
+    /** {@return the store, which the first call starts} */
     public static synchronized Weed running() throws IOException, InterruptedException {
         if (running == null) {
             running = new Weed();
@@ -60,17 +60,17 @@ public final class Weed {
                 .join());
     }
 
-    /** Starts {@code master}, {@code volume1} to {@code volume3}, {@code filer} or {@code s3}. */
+    /** Starts a process of the store: {@code master}, {@code volume1} to {@code volume3}, {@code filer} or {@code s3}. */
     public void start(String name) throws IOException {
         store.start(name);
     }
 
-    /** Ends it at once, as by {@code kill -9}. */
+    /** Kills a process of the store, as {@code kill -9} does. */
     public void kill(String name) throws InterruptedException {
         store.kill(name);
     }
 
-    /** Waits until the store works, two minutes at most. */
+    /** Repeats {@code attempt} until it succeeds, for up to two minutes. */
     public static void await(Runnable attempt) throws InterruptedException {
         long since = System.nanoTime();
         for (; ; ) {
@@ -99,12 +99,12 @@ public final class Weed {
         return store.port();
     }
 
-    /** {@return where the gateway is} */
+    /** {@return the address of the gateway} */
     public URI address() {
         return store.address();
     }
 
-    /** {@return a client to look with} */
+    /** {@return a client for assertions} */
     public static S3AsyncClient client(URI address, ExecutionInterceptor... interceptors) {
         return S3AsyncClient.builder()
                 .endpointOverride(address)

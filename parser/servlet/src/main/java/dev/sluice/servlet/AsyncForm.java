@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * A form that occupies no thread while the client sends it. The {@code PartDecider} of its options routes each part to a
  * file, to memory, or to a {@link PartSink} while the part arrives.
  *
- * <p>Sinks and the stages that depend on {@link #completion()} run on container threads, one at a time and without a lock. If
- * a sink returns a pending {@link Readiness}, the form stops reading, and TCP slows the client down. Jetty and Tomcat call
- * sinks on application threads. Undertow calls them on an I/O thread that all connections share, so a sink must not block
- * there for long. Store parts in memory or pass the data to another thread.
+ * <p>Sinks and the stages that depend on {@link #completion()} run on container threads, one at a time and without a
+ * lock. If a sink returns a pending {@link Readiness}, the form stops reading, and TCP slows the client down. Jetty and
+ * Tomcat call sinks on application threads. Undertow calls them on an I/O thread that serves many connections, so a
+ * sink must not block there for long. Keep parts in memory, or pass the data to another thread.
  *
  * <p>All methods may be called by any thread at any time, from sinks too.
  */
@@ -66,7 +66,7 @@ public final class AsyncForm {
     private volatile boolean jobsLost;
 
     private AsyncForm(RequestState state, AsyncContext context, FormOptions options) throws IOException {
-        reading.trigger(); // so that begin() runs it first
+        reading.trigger(); // begin() runs the task; triggers before that do not run it on another thread
         this.state = state;
         this.context = context;
         this.form = state.form;
@@ -129,9 +129,10 @@ public final class AsyncForm {
      * {@return a stage that completes with the form when all of it has arrived. Do not close the form. It is closed after the
      * end of the request, its {@linkplain MultipartRequests#hold holds} and the callbacks of this stage}
      *
-     * <p>If the form is rejected or cannot be stored for lack of room, the stage fails with the same {@link
-     * dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a {@link
-     * MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. Other failures are:
+     * <p>If the form is rejected, or does not fit into the memory budget or the spool, the stage fails with the same
+     * {@link dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a
+     * {@link MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. Other
+     * failures are:
      *
      * <ul>
      *   <li>a {@link CancellationException} after {@link #cancel()}, or if the request ends before its form
@@ -146,7 +147,7 @@ public final class AsyncForm {
      */
     public CompletionStage<MultipartForm> completion() {
         CompletableFuture<MultipartForm> stage =
-                new CompletableFuture<>(); // a new one, because the caller can complete it
+                new CompletableFuture<>(); // one per call, because the caller can complete it
         form.future.whenComplete((whole, failure) -> {
             if (failure == null) {
                 stage.complete(whole);
@@ -158,8 +159,9 @@ public final class AsyncForm {
     }
 
     /**
-     * Aborts the form and releases its resources. If another thread processes the form, that thread releases them soon after.
-     * Has no effect on a complete form. The stages of {@link #completion()} may be notified after this method returns.
+     * Aborts the form and releases its resources. If another thread is processing the form, that thread releases them
+     * soon after. Has no effect on a complete form. The stages of {@link #completion()} may be notified after this
+     * method returns.
      */
     public void cancel() {
         abort(new CancellationException("the form was cancelled"));
@@ -190,7 +192,7 @@ public final class AsyncForm {
         return false;
     }
 
-    /** {@return false if nothing can be done before the next {@link #call}} */
+    /** Reads once, or ends the form. {@return false if nothing can be done before the next {@link #call}} */
     private boolean readOn() {
         if (intake.isOver() && (abortedFor.get() != null || intake.demand() == 0)) {
             return end();
@@ -265,7 +267,10 @@ public final class AsyncForm {
         call();
     }
 
-    /** Passes a job that is already counted to the container. Reading continues after the job, or if it is rejected. */
+    /**
+     * Passes a job to the container. {@link #jobs} already includes it. Reading continues after the job has run or was
+     * rejected.
+     */
     private void start(Runnable work) {
         try {
             context.start(() -> {
@@ -294,7 +299,7 @@ public final class AsyncForm {
 
         @Override
         public void wanted() {
-            if (jobs.compareAndSet(0, 1)) { // otherwise the pending job continues, or the form has ended
+            if (jobs.compareAndSet(0, 1)) { // otherwise a pending job will read on, or the form has ended
                 try {
                     start(() -> {});
                 } catch (RuntimeException | Error e) {

@@ -21,8 +21,8 @@ public final class AsyncForms implements AutoCloseable {
     /**
      * {@return a receiver with these options}
      *
-     * @param options the caller keeps the ownership of spool and budget. Netty's default allocator is replaced by one
-     *     without thread caches
+     * @param options the options of all forms. The caller still owns their spool and budget. Netty's default allocator
+     *     is replaced by one without thread caches
      */
     public static AsyncForms create(FormOptions options) {
         return new AsyncForms(options);
@@ -31,7 +31,7 @@ public final class AsyncForms implements AutoCloseable {
     /**
      * Starts to receive the form of a request.
      *
-     * @param request put into asynchronous mode, unless it already is
+     * @param request the request, which is put into asynchronous mode unless it already is
      * @return the form
      * @throws IllegalStateException if the body is read in another way, or the request does not support asynchronous
      *     operation
@@ -56,7 +56,7 @@ public final class AsyncForms implements AutoCloseable {
             return AsyncForm.start(state, request, options);
         } catch (IOException | RuntimeException | Error e) {
             if (known == null && !state.isAsync()) {
-                state.detach(); // no listener would report its end
+                state.detach(); // no listener would report the end of the request
             }
             throw e;
         }

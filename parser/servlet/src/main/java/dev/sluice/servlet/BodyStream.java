@@ -90,8 +90,8 @@ final class BodyStream extends InputStream {
         int count;
         waiting.set(Thread.currentThread());
         try {
-            if (stopped
-                    .getAsBoolean()) { // checked after waiting is set, so that a later shutDown interrupts this thread
+            // Checked after waiting is set, so that a later shutDown interrupts this thread.
+            if (stopped.getAsBoolean()) {
                 throw stopped(null);
             }
             count = in.read(target, index, length);

@@ -8,8 +8,8 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 
 /**
- * A wrapper of the container's context that reports to the {@link RequestState}: workers hold the form while they run, and
- * {@link #complete} and {@link #dispatch()} lead to the end of the request even if the container does not report it.
+ * A wrapper of the container's context that reports to the {@link RequestState}. Workers keep the form open while they
+ * run. After {@link #complete} or {@link #dispatch()} the request ends even if the container does not report its end.
  */
 final class CountingAsyncContext implements AsyncContext {
     private final AsyncContext context;
@@ -39,7 +39,9 @@ final class CountingAsyncContext implements AsyncContext {
         }
     }
 
-    /** {@return the request of the context; the wrapper in place of the wrapped request, which has no parts} */
+    /**
+     * {@return the request of the context, or the wrapper if the context has the wrapped request, which lacks the form}
+     */
     @Override
     public ServletRequest getRequest() {
         ServletRequest original = context.getRequest();

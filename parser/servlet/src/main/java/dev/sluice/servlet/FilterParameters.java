@@ -88,7 +88,7 @@ final class FilterParameters {
         Object temporary = config.getServletContext().getAttribute(ServletContext.TEMPDIR);
         if (!given.containsKey(Setting.DIRECTORY) && !(temporary instanceof File)) {
             throw new ServletException("the container does not provide a temporary directory: set the init"
-                    + " parameter directory of SluiceFilter");
+                    + " parameter \"directory\" of SluiceFilter");
         }
         SpoolDirectory.Builder spool =
                 SpoolDirectory.builder(temporary instanceof File directory ? directory.toPath() : Path.of(""));

@@ -17,7 +17,10 @@ final class FilteredResponse extends HttpServletResponseWrapper {
         this.form = form;
     }
 
-    /** {@return the exception that rejected the form of the request; null if there is none or the request did not pass a filter} */
+    /**
+     * {@return the exception that rejected the form of the request; null if there is none or the request did not pass a
+     * filter}
+     */
     static @Nullable MultipartRequestException refusal(ServletResponse response) {
         ServletResponse layer = response;
         while (layer instanceof ServletResponseWrapper wrapper) {

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The options, timer and live requests of one filter or one {@link AsyncForms}, which closes it. */
+/** The options, the timer and the live requests of one filter or of one {@link AsyncForms}. */
 final class FormService implements AutoCloseable {
     private record AtPath(PathOptions path, FormOptions options) {}
 
@@ -30,7 +30,7 @@ final class FormService implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param paths changes of {@code options} for some paths
+     * @param paths changes to {@code options} for some paths
      * @param location the directory for relative names in {@code Part.write}; null for the directory that contains the
      *     spool or, without a spool, the temporary directory of the web application
      */
@@ -79,7 +79,7 @@ final class FormService implements AutoCloseable {
         live.remove(member);
     }
 
-    /** Logs a problem of the set-up once. */
+    /** Logs a message about a configuration mistake, unless it was logged before. */
     void warnOnce(String message) {
         if (warned.add(message)) {
             System.getLogger(FormService.class.getPackageName()).log(System.Logger.Level.WARNING, message);
@@ -90,7 +90,7 @@ final class FormService implements AutoCloseable {
         return live.size();
     }
 
-    /** Ends all live requests, including those with holds. */
+    /** Ends all live requests, including those that a {@link MultipartRequests.Hold} keeps open. */
     @Override
     public void close() {
         closed = true;
@@ -98,7 +98,7 @@ final class FormService implements AutoCloseable {
                 timer) {
             live.values().forEach(Runnable::run);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // cannot happen, because the caller owns the spool
+            throw new UncheckedIOException(e); // cannot happen, because the caller closes the spool
         }
     }
 }

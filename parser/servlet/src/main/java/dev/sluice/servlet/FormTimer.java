@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A single daemon thread for the time limits of one owner. It checks the forms for clients and sinks that are too slow, and
- * runs tasks after a delay. It starts with the first form or task.
+ * A daemon thread for the time limits of one {@link FormService}. It checks the forms for clients and sinks that are
+ * too slow, and runs tasks after a delay. The first form or task starts it.
  */
 final class FormTimer implements AutoCloseable {
     private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(1);
@@ -102,8 +102,7 @@ final class FormTimer implements AutoCloseable {
             started.shutdownNow();
             Thread last = thread;
             try {
-                if (last != null) { // an executor can terminate before its thread, which containers would report as a
-                    // leak
+                if (last != null) { // containers report a thread that outlives its executor as a leak
                     last.join(LONGEST_STOP_MILLIS);
                 }
             } catch (InterruptedException e) {

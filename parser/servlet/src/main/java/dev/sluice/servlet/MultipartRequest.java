@@ -150,7 +150,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     }
 
     /**
-     * Claims the body for the application, unless a form was parsed, after which the stream is at its end.
+     * Claims the body for the application. Has no effect after a form was parsed, because the stream is at its end.
      *
      * @throws MultipartRequestException if the form was rejected, because part of the body may be unread
      */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class MultipartRequestException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
-    /** A limit, because a chain of causes can be circular. */
+    /** The number of causes to examine, because a chain of causes can be circular. */
     private static final int MAX_CAUSES = 32;
 
     private final int httpStatus;
@@ -65,7 +65,7 @@ public final class MultipartRequestException extends IllegalStateException {
                 500, "the form could not be read", new IllegalStateException(message), false, false);
     }
 
-    /** {@return whether the container rejected the size of the body; Undertow and WildFly use this exception} */
+    /** {@return whether this is the exception with which Undertow and WildFly reject the size of a body} */
     static boolean isOfContainer(Throwable failure) {
         return failure.getClass().getSimpleName().equals("RequestTooBigException");
     }
@@ -77,7 +77,8 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /**
-     * {@return the exception of this type for a chain of causes, or null if there is none; for exception handlers}
+     * {@return the exception of this type in a chain of causes, or null if there is none} For use in exception
+     * handlers.
      *
      * @param refusal null, or the exception that rejected the form of the request. It is also returned if only its
      *     cause is in the chain, because the methods of {@link MultipartRequests} throw the cause

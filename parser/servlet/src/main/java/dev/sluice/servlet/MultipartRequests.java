@@ -33,7 +33,7 @@ public final class MultipartRequests {
             this.state = state;
         }
 
-        /** Ends the hold. After the end of the request, the last hold to end closes the form. Idempotent. */
+        /** Ends the hold. If the request has ended, closing its last hold closes the form. Idempotent. */
         @Override
         public void close() {
             if (closed.compareAndSet(false, true)) {
@@ -43,10 +43,11 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the form of the request, parsed now if necessary. Do not close it. It is closed after the end of the request
-     * and of all its holds}
+     * {@return the form of the request, parsed now if necessary. Do not close it. It is closed when the request and all
+     * its holds have ended}
      *
-     * @throws MultipartException if the body is not a form, is refused, or cannot be stored for lack of room
+     * @throws MultipartException if the body is not a form, is rejected, or does not fit into the memory budget or the
+     *     spool
      * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if the request did not pass the filter, or the body is read in another way
@@ -69,7 +70,7 @@ public final class MultipartRequests {
 
     /**
      * {@return the parameters of the query string, in UTF-8 and in order} Does not read the body, unlike {@code getParameterMap}. A
-     * name or value with a malformed escape is kept as it is.
+     * name or value with a malformed escape is not decoded.
      */
     public static Map<String, String[]> queryParameters(HttpServletRequest request) {
         return QueryString.parameters(request.getQueryString(), null, false);
@@ -78,9 +79,10 @@ public final class MultipartRequests {
     /**
      * {@return the form of the request, parsed with its own options}
      *
-     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
-     *     progress listener
-     * @throws MultipartException if the body is not a form, is refused, or cannot be stored for lack of room
+     * @param change changes the options of the filter for this request, for example a {@link
+     *     FormOptions.Builder#decider}, limits or a progress listener
+     * @throws MultipartException if the body is not a form, is rejected, or does not fit into the memory budget or the
+     *     spool
      * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if the request did not pass the filter, the form was parsed before, or the body is read
@@ -100,7 +102,7 @@ public final class MultipartRequests {
     /**
      * Starts to receive the form without a waiting thread, with the options of the filter.
      *
-     * @param request put into asynchronous mode, unless it already is
+     * @param request the request, which is put into asynchronous mode unless it already is
      * @return the form
      * @throws MultipartException if the request is not a form; all other refusals fail {@link AsyncForm#completion()}
      * @throws IllegalStateException if the request did not pass the filter, the body is read in another way, or the request
@@ -114,8 +116,8 @@ public final class MultipartRequests {
     /**
      * Starts to receive the form like {@link #receive(HttpServletRequest)}, with its own options.
      *
-     * @param change changes the options of the filter for this request: a {@link FormOptions.Builder#decider}, limits, a
-     *     progress listener
+     * @param change changes the options of the filter for this request, for example a {@link
+     *     FormOptions.Builder#decider}, limits or a progress listener
      */
     public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
@@ -137,8 +139,9 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return a reader of the body, part by part and without storing it, which the caller closes. It has the limits and
-     * the minimum rate of the filter. Without a filter it has the {@linkplain MultipartOptions#defaults() default options}}
+     * {@return a reader that returns the body part by part and does not store it} The caller closes the reader. It has
+     * the limits and the minimum rate of the filter. Without a filter it has the {@linkplain
+     * MultipartOptions#defaults() default options}.
      *
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
@@ -150,9 +153,10 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return a reader of the body, part by part and without storing it, which the caller closes}
+     * {@return a reader that returns the body part by part and does not store it} The caller closes the reader.
      *
-     * @param options the limits and the preset. Netty's pooled allocator, the default, leaves a cache on the thread
+     * @param options the limits, the preset and the allocator. Netty's pooled allocator, the default, leaves a cache of
+     *     buffers in the calling thread
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if the body is read in another way

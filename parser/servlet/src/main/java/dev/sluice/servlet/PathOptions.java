@@ -15,7 +15,8 @@ record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
     static void check(String pattern) {
         String path = isPrefix(pattern) ? pattern.substring(0, pattern.length() - ALL_BELOW.length()) : pattern;
         if (!pattern.startsWith("/") || path.indexOf('*') >= 0) {
-            throw new IllegalArgumentException("neither /a/path nor /a/path/*: " + pattern);
+            throw new IllegalArgumentException("the pattern " + pattern
+                    + " is invalid: use a path such as /upload, or a prefix such as /upload/*");
         }
     }
 
@@ -29,7 +30,7 @@ record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
         return pattern.endsWith(ALL_BELOW);
     }
 
-    /** @param path relative to the web application */
+    /** @param path the path of the request, relative to the web application */
     boolean matches(String path) {
         if (!isPrefix(pattern)) {
             return path.equals(pattern);

@@ -20,8 +20,8 @@ final class QueryString {
      * {@return the parameters in order}
      *
      * @param charset null for UTF-8
-     * @param strict whether malformed escapes, and escaped bytes that are malformed in the charset, are rejected; otherwise a
-     *     name or value with a malformed escape is kept as it is
+     * @param strict whether to reject malformed escapes and escaped bytes that are invalid in the charset. If false, a
+     *     name or value with a malformed escape is not decoded
      * @throws IllegalArgumentException if something is rejected
      */
     static Map<String, String[]> parameters(@Nullable String query, @Nullable Charset charset, boolean strict) {

@@ -90,7 +90,7 @@ final class RequestForm {
     /**
      * Claims the body.
      *
-     * @return whether it was unclaimed, or the application claims it again
+     * @return whether the body was unclaimed, or the application claims it again
      */
     boolean claim(BodyOwner next) {
         return owner.compareAndSet(BodyOwner.NONE, next) || owner.get() == next && next == BodyOwner.APPLICATION;
@@ -101,7 +101,10 @@ final class RequestForm {
         owner.compareAndSet(taken, BodyOwner.NONE);
     }
 
-    /** {@return the exception for another use of a claimed body: its refusal, or an explanation} */
+    /**
+     * {@return the exception for a second use of the body: the refusal of the form, or else one whose message names the
+     * first use}
+     */
     IllegalStateException alreadyClaimed() {
         MultipartRequestException refusal = refusal();
         if (refusal != null) {
@@ -121,7 +124,7 @@ final class RequestForm {
                 });
     }
 
-    /** {@return whether a form is available here, or could still be parsed} */
+    /** {@return whether {@link #parsed} can return a form or throw its refusal} */
     boolean hasForm() {
         BodyOwner now = owner.get();
         return now == BodyOwner.NONE
@@ -139,7 +142,10 @@ final class RequestForm {
         return owner.get() == BodyOwner.REFUSED;
     }
 
-    /** {@return the exception that rejected the form; null if there is none, or it is of another type} */
+    /**
+     * {@return the exception that rejected the form; null if the form was not rejected, or failed with an exception of
+     * another type}
+     */
     @Nullable
     MultipartRequestException refusal() {
         return future.handle((whole, failure) -> failure).getNow(null) instanceof MultipartRequestException known
@@ -160,7 +166,7 @@ final class RequestForm {
     static FormHead head(HttpServletRequest request) {
         List<String> types = Collections.list(request.getHeaders("Content-Type"));
         List<String> encodings = Collections.list(request.getHeaders("Content-Encoding"));
-        @Nullable String type = request.getContentType(); // an outer filter may have changed it
+        @Nullable String type = request.getContentType(); // an outer filter may have changed the type
         return new FormHead(
                 types.size() > 1 ? types : type == null ? List.of() : List.of(type),
                 encodings.isEmpty() ? null : String.join(", ", encodings),
@@ -181,18 +187,18 @@ final class RequestForm {
         return service.isClosed() || lease.hasRequestEnded();
     }
 
-    /** {@return whether to close the connection because the body was not read to its end, for example by a reader} */
+    /** {@return whether to close the connection because the body was not read to its end} */
     boolean leavesUnreadBody() {
         BodyStream opened = body;
         return mayCloseConnection && (opened == null || !opened.hasEnded());
     }
 
-    /** Remembers that the application set the character encoding after the filter. */
+    /** Remembers that the application set the character encoding after the request had reached the filter. */
     void encodingSet() {
         encodingSet = true;
     }
 
-    /** {@return the charset that the application set, or null; charsets that do not contain ASCII are ignored} */
+    /** {@return the charset that the application set; null if there is none, or it does not contain ASCII} */
     @Nullable
     Charset charset() {
         if (!encodingSet && clientNamesCharset()) {
@@ -224,7 +230,7 @@ final class RequestForm {
         }
     }
 
-    /** {@return the options, with the charset of the request for names unless the options set a charset other than UTF-8} */
+    /** {@return {@code given}, but with the charset of the request for names if {@code given} has UTF-8} */
     FormOptions inCharset(FormOptions given) {
         Charset named = charset();
         if (named == null
@@ -312,7 +318,7 @@ final class RequestForm {
         }
     }
 
-    /** {@return the form; it is closed and rejected if part of the body was read before the filter} */
+    /** Closes and rejects the form if part of the body was read before the request reached the filter. */
     MultipartForm checkComplete(MultipartForm parsed, long received) {
         if (received < contentLength) {
             parsed.close();
@@ -373,7 +379,7 @@ final class RequestForm {
         }
         if (texts.compareAndSet(null, read)) {
             if (lease.hasEnded()) {
-                read.close(); // the lease ended before they were published
+                read.close(); // the lease ended before the texts were published
             }
             return read;
         }
@@ -381,7 +387,7 @@ final class RequestForm {
         return texts();
     }
 
-    /** Copies the texts while the fields exist. */
+    /** Copies the texts before the fields are deleted. */
     void keepTexts() {
         try {
             texts();
@@ -396,7 +402,7 @@ final class RequestForm {
         return lease.hasEnded() || !future.isDone() || future.isCompletedExceptionally() ? null : future.join();
     }
 
-    /** {@return the texts of the form for an error page; none if the form was not parsed} */
+    /** {@return the texts of the fields for an error page; none if the form was not parsed} */
     FieldTexts textsIfPresent() {
         if (formIfPresent() != null) {
             keepTexts();

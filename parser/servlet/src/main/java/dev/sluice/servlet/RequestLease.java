@@ -136,7 +136,7 @@ final class RequestLease {
     /**
      * Runs a task after the grace period.
      *
-     * @return the scheduled task, or null if the owner is closed
+     * @return the scheduled task, or null if the timer is closed
      */
     @Nullable
     Future<?> afterGrace(Runnable task) {

@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  * read on the first thread that requests it. An asynchronous form is read by one container thread at a time.
  *
  * <p><b>End.</b> {@link #lease} counts the users of the form: the request itself, the thread that parses, workers of
- * {@code AsyncContext.start}, and holds. The last user to finish closes the form. The request stops being a user in
- * {@link #requestEnded()}, which the filter calls after a synchronous dispatch and this listener calls in {@code
- * onComplete}. Afterwards the body is not read, because the connection may already carry the next request.
+ * {@code AsyncContext.start}, and {@linkplain MultipartRequests.Hold holds}. The last user to finish closes the form.
+ * The request stops being a user in {@link #requestEnded()}, which the filter calls after a synchronous dispatch and
+ * this listener calls in {@code onComplete}. Afterwards the body is not read, because the connection may already carry
+ * the next request.
  *
  * <p><b>Missing notifications.</b> Some containers do not call {@code onComplete} after a timeout, an error or a failed
  * dispatch. Therefore two tasks run after a grace period:
@@ -39,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Dispatches.</b> A request may pass the filter several times: REQUEST, FORWARD and INCLUDE, then any number of
  * ASYNC cycles, and ERROR last. Dispatches can overlap with worker threads and with container threads that call this
- * listener. Two filters in a row share one state. The options of the inner filter apply if no one has claimed the body
- * before it.
+ * listener. Two filters in a row share one state. The options of the inner filter apply if the body was not claimed
+ * before the request reached it.
  *
  * <p><b>Threads.</b> All methods can be called by any thread. {@link #shutDown} ends the request while other threads
  * still use it, and interrupts a thread that waits for the client.
@@ -130,7 +131,7 @@ final class RequestState implements AsyncListener {
             } else if (isForgotten()) {
                 requestEnded();
             } else {
-                expectDispatch(); // it is late, or does not pass this filter
+                expectDispatch(); // the dispatch is late, or does not pass this filter
             }
         });
     }
@@ -144,7 +145,7 @@ final class RequestState implements AsyncListener {
         }
     }
 
-    /** {@return whether the container has recycled the request: it has lost its attributes, or it rejects calls} */
+    /** {@return whether the container has recycled the request, so that it has lost its attributes or rejects calls} */
     private boolean isForgotten() {
         try {
             return source.getAttribute(ATTRIBUTE) != this;
@@ -172,7 +173,7 @@ final class RequestState implements AsyncListener {
     /**
      * Records a dispatch of a request that already has a state.
      *
-     * @param inner the service of the current filter, which may follow another one in the chain; null to keep the options
+     * @param inner the service of the current filter, which may be the second in the chain; null to keep the options
      */
     void dispatched(DispatcherType type, @Nullable FormService inner) {
         if (type != DispatcherType.ERROR) { // an error page is the last dispatch
@@ -197,7 +198,7 @@ final class RequestState implements AsyncListener {
         }
     }
 
-    /** Ends the request because the web application stops, even if it is still in use. */
+    /** Ends the request because the web application stops, even if the request is still in use. */
     private void shutDown() {
         abort(() -> new CancellationException("the web application is being stopped"));
         form.shutDown();
@@ -207,7 +208,7 @@ final class RequestState implements AsyncListener {
     private void end() {
         form.end();
         form.service().remove(this);
-        firstService.remove(this); // last, so that requests that are not live have released everything
+        firstService.remove(this); // last: a request counts as live until everything is released
     }
 
     // ---- asynchronous requests

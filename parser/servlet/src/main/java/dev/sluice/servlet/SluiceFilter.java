@@ -31,17 +31,19 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="FilterSetUp.java" region="filter"}
  *
- * <p>It handles POST, PUT and PATCH with exactly {@code multipart/form-data}. Other {@code multipart/*} bodies are answered
- * with 415, forms with other methods with 405, because the container might parse them without these limits ({@link
- * Builder#refuseOtherMultipart}). If a body is not multipart at all, {@code getParts} throws a {@code ServletException},
- * which the filter answers with 415 if it leaves the chain. All other requests pass unchanged.
+ * <p>It handles POST, PUT and PATCH requests with the media type {@code multipart/form-data}. The filter answers other
+ * {@code multipart/*} bodies with 415, and forms with other methods with 405. Otherwise the container might parse them
+ * without the limits of the filter ({@link Builder#refuseOtherMultipart}). If a body is not multipart at all, {@code
+ * getParts} throws a {@code ServletException}. If the application does not catch it, the filter answers with 415. All
+ * other requests pass unchanged.
  *
- * <p>405 and 415 for multipart bodies are sent before the chain is called. Filters that set headers for all responses, such
- * as CORS and security headers, should be mapped before this one, if they do not read parameters.
+ * <p>For multipart bodies, 405 and 415 are sent before the chain is called. Therefore map filters that set headers for
+ * all responses, such as CORS headers, before this one, unless they read parameters.
  *
- * <p>Map this filter before every filter that reads parameters, with {@code async-supported} and all dispatcher types. Map it
- * to the path of the error page too. An error page gets the fields of a parsed form, and its parts if they still exist. If
- * two filters are in a row, the options of the inner one apply, unless the body was read before. The log reports that case.
+ * <p>Map this filter before every filter that reads parameters, with {@code async-supported} and all dispatcher types.
+ * Map it to the path of the error page too. An error page gets the fields of a parsed form, and its parts if they still
+ * exist. If a request passes two {@code SluiceFilter}s, the options of the second apply. If the body was read before
+ * the request reached the second filter, the options of the first apply, and a warning is logged.
  *
  * <p><b>Parameters</b> are first the parameters of the query string, as the container decodes them, then the fields of the
  * body in order. Files are not parameters. <b>Parts</b> are fields and files. {@code Part.write} replaces an existing file.
@@ -51,27 +53,27 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Charsets.</b> A parameter is decoded in the charset of the part or of the {@code _charset_} field, else in the
  * encoding that the application sets with {@code setCharacterEncoding} or in {@code web.xml}, else in UTF-8. Names are
- * decoded in that encoding, else in UTF-8. The {@code charset} of the request's Content-Type is ignored, because {@code
- * multipart/form-data} does not define one.
+ * decoded in the encoding that the application sets, else in UTF-8. The {@code charset} of the request's Content-Type
+ * is ignored, because {@code multipart/form-data} does not define one.
  *
- * <p><b>Lifetime.</b> Files and memory are released when the request has ended and its form is no longer used. A worker of
- * {@code AsyncContext.start} keeps the form open if it begins within 5 seconds of the end. Any other thread needs a {@link
- * MultipartRequests#hold}. An asynchronous request that has completed, timed out or failed ends after 5 seconds at the
- * latest, even if the container does not report it, unless a listener dispatches it. {@link #destroy()} releases all
- * remaining resources.
+ * <p><b>Lifetime.</b> Files and memory are released when the request has ended and its form is no longer used. A worker
+ * of {@code AsyncContext.start} keeps the form open if it begins within 5 seconds of the end of the request. Any other
+ * thread needs a {@link MultipartRequests#hold}. When an asynchronous request has completed, timed out or failed, the
+ * filter ends it within 5 seconds, even if the container does not report its end. If a listener dispatches the request
+ * again, the request continues. {@link #destroy()} releases all remaining resources.
  *
  * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the first call that needs the form. {@link
- * MultipartRequests} throws their cause, the {@link MultipartException}, and so do {@code requireText}, {@code requireFile}
- * and {@code FormPart.text}. If one of the two leaves the chain, itself or as the
- * cause of another exception, and the response is not committed, the filter calls {@code sendError} with 400, 408, 413, 415,
- * 500, 503 or 507, or the status that the application chose. A {@link RefusalHandler} can send another response. The reason
- * of a 500 is logged, and not sent to the client. An {@link IOException} of the connection is not wrapped. If {@code
- * getParameter} wrapped one, the filter unwraps it when it leaves the chain.
+ * MultipartRequests} throws their cause, the {@link MultipartException}, and so do {@code requireText}, {@code
+ * requireFile} and {@code FormPart.text}. If an exception of one of these two types leaves the chain, directly or as
+ * the cause of another exception, the filter calls {@code sendError}, unless the response is committed. The status is
+ * 400, 408, 413, 415, 500, 503 or 507, or the status that the application chose. A {@link RefusalHandler} can send
+ * another response. The cause of a 500 is logged, and not sent to the client. If the connection fails, the {@link
+ * IOException} is not wrapped, except by {@code getParameter}. The filter unwraps it when it leaves the chain.
  *
- * <p><b>Init parameters</b> are optional. They are the {@linkplain Setting settings} by their keys, with the defaults of a
- * form. Sizes are in bytes, or have the suffix {@code KiB}, {@code MiB} or {@code GiB}. A limit that can be turned off
- * accepts {@code unlimited}. An unknown parameter is an error. {@link FormOptions.Builder} explains the settings of a form.
- * The settings of the process and of the filter are
+ * <p><b>Init parameters</b> are optional. Each has the key of a {@linkplain Setting setting} as its name. {@link
+ * FormOptions.Builder} explains the settings of a form and their defaults. Sizes are in bytes, or have the suffix
+ * {@code KiB}, {@code MiB} or {@code GiB}. A limit that can be turned off accepts {@code unlimited}. An unknown
+ * parameter is an error. The other settings are:
  *
  * <ul>
  *   <li>{@code directory}, in which the filter creates its {@link SpoolDirectory} (default: the temporary directory of the web
@@ -100,8 +102,8 @@ public final class SluiceFilter implements Filter {
          * Sends a response for a rejected form.
          *
          * @param request the request that the application gets, which throws {@code refusal} again if the form is requested
-         * @param response not committed. It has an {@code Allow} header if the method is not allowed
-         * @return whether a response was or will be sent; false for the response of the filter
+         * @param response the response, which is not committed. It has an {@code Allow} header if the method is not allowed
+         * @return whether the handler has sent a response or will send one; if false, the filter sends its own
          * @throws IOException if the connection fails
          * @throws ServletException if a servlet or page that the handler forwards to fails
          */
@@ -134,8 +136,8 @@ public final class SluiceFilter implements Filter {
     /**
      * {@return a builder of a filter that accepts no init parameters}
      *
-     * @param options the caller keeps the ownership of spool and budget, and closes the spool after the filter is
-     *     destroyed. Netty's default allocator is replaced by one without thread caches
+     * @param options the options of the filter. The caller still owns their spool and budget, and closes the spool
+     *     after the filter is destroyed. Netty's default allocator is replaced by one without thread caches
      */
     public static Builder builder(FormOptions options) {
         return new Builder(options);
@@ -196,8 +198,8 @@ public final class SluiceFilter implements Filter {
             chain.doFilter(request, response);
             return;
         }
-        RequestState state =
-                RequestState.of(http); // checked before the method, because error pages can be requested with GET
+        // Looked up before the method is checked, because the method of an error page may be GET.
+        RequestState state = RequestState.of(http);
         boolean first = state == null;
         DispatcherType dispatch = http.getDispatcherType();
         if (state != null) {
@@ -205,7 +207,7 @@ public final class SluiceFilter implements Filter {
         } else if (isForm(http)) {
             state = RequestState.attach(http, service());
             if (dispatch == DispatcherType.ERROR) {
-                state.requestEnded(); // the filter did not see the request itself
+                state.requestEnded(); // the filter serves only the error dispatch of this request
             }
         } else if (isRefused(http)) {
             state = RequestState.attach(http, service());
@@ -221,7 +223,7 @@ public final class SluiceFilter implements Filter {
     private void pass(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         if (!methods.contains(request.getMethod())
-                || mediaType(request).startsWith("multipart/") // the container may parse it
+                || mediaType(request).startsWith("multipart/") // the container may parse the body
                 || request.getDispatcherType() == DispatcherType.ERROR
                 || NonMultipartRequest.of(request) != null) {
             chain.doFilter(request, response);
@@ -260,7 +262,7 @@ public final class SluiceFilter implements Filter {
             thrown = false;
         } catch (IOException | ServletException | RuntimeException e) {
             MultipartRequestException refusal = state.form.refusal();
-            if (refusal == null) { // such as a required field that is missing
+            if (refusal == null) { // the application rejects the form, for example because a field is missing
                 refusal = MultipartRequestException.ofReason(e, state.form.leavesUnreadBody());
             }
             if (!outermost || !answered(e, filteredRequest, filteredResponse, refusal)) {
@@ -319,7 +321,7 @@ public final class SluiceFilter implements Filter {
         return MultipartRequestException.ofMethod(allowed);
     }
 
-    /** {@return whether there is a body, because some clients send a Content-Type with every GET} */
+    /** {@return whether there is a body} Some clients send a Content-Type with every GET. */
     private static boolean hasBody(HttpServletRequest request) {
         long length = request.getContentLengthLong();
         return length > 0
@@ -328,7 +330,10 @@ public final class SluiceFilter implements Filter {
                                 || !request.getProtocol().startsWith("HTTP/1"));
     }
 
-    /** {@return the type in lower case, without parameters or text after a comma, which the preset accepts or rejects} */
+    /**
+     * {@return the media type in lower case, without parameters} If there are several types, separated by commas, this
+     * is the first. The preset decides whether several types are accepted.
+     */
     private static String mediaType(HttpServletRequest request) {
         String type = Objects.requireNonNullElse(request.getContentType(), "");
         int end = Math.min((type + ';').indexOf(';'), (type + ',').indexOf(','));
@@ -360,7 +365,7 @@ public final class SluiceFilter implements Filter {
             try {
                 filteredRequest
                         .getAsyncContext()
-                        .complete(); // the container does not complete it, because it sees no exception
+                        .complete(); // the container sees no exception, so it does not complete the request
             } catch (IllegalStateException completed) {
                 // already completed by the error or by a worker
             }
@@ -374,14 +379,14 @@ public final class SluiceFilter implements Filter {
             if (errorSent || thrown) {
                 state.form.textsIfPresent(); // keeps the texts for the error page
             }
-        } finally { // even if the budget has no memory for the texts
+        } finally { // even if textsIfPresent fails because the memory budget is exhausted
             endUnlessAsync(request, state, errorSent, thrown);
         }
     }
 
     private static void endUnlessAsync(
             HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
-        if (!state.isAsync() && request.isAsyncStarted()) { // started on an outer request
+        if (!state.isAsync() && request.isAsyncStarted()) { // by a call on the unwrapped request
             try {
                 AsyncContext context = request.getAsyncContext();
                 state.asyncStarted(context);
@@ -397,13 +402,16 @@ public final class SluiceFilter implements Filter {
         }
     }
 
-    /** {@return the number of requests that have not ended} */
+    /** {@return the number of requests of this filter that have not ended} */
     public int live() {
         FormService now = service;
         return now == null ? 0 : now.live();
     }
 
-    /** Closes all remaining forms, including those with holds, stops the thread of the filter and removes its own spool. */
+    /**
+     * Closes all remaining forms, including those with a {@link MultipartRequests.Hold}, stops the thread of the
+     * filter, and removes the spool that the filter created.
+     */
     @Override
     public void destroy() {
         FormService ending = service;
@@ -432,7 +440,7 @@ public final class SluiceFilter implements Filter {
         }
     }
 
-    /** A builder of filters. Not thread-safe. */
+    /** A builder of filters. Each setter returns this builder. Not thread-safe. */
     public static final class Builder {
         private final FormOptions options;
         private final List<PathOptions> paths = new ArrayList<>();
@@ -449,33 +457,24 @@ public final class SluiceFilter implements Filter {
         /**
          * Changes the options for one path.
          *
-         * @param pattern relative to the web application: {@code /a/path}, or {@code /a/path/*} for that path and all paths
-         *     below it. If several match, an exact path wins, then the longest prefix
+         * @param pattern the path, relative to the web application: {@code /a/path}, or {@code /a/path/*} for that path and all paths below
+         *     it. If several match, an exact path wins, then the longest prefix
          * @param change changes the options of the filter, for example limits or a {@link FormOptions.Builder#decider}; called
          *     once
-         * @return this builder
-         * @throws IllegalArgumentException if {@code pattern} is neither
+         * @throws IllegalArgumentException if {@code pattern} has neither form
          */
         public Builder path(String pattern, UnaryOperator<FormOptions.Builder> change) {
             paths.add(new PathOptions(pattern, Objects.requireNonNull(change, "change")));
             return this;
         }
 
-        /**
-         * Parses forms before the chain is called, so that errors never reach the application.
-         *
-         * @return this builder
-         */
+        /** Parses forms before the chain is called, so that errors never reach the application. */
         public Builder eager() {
             this.eager = true;
             return this;
         }
 
-        /**
-         * Parses forms when the application first requests parts or parameters. This is the default.
-         *
-         * @return this builder
-         */
+        /** Parses forms when the application first requests parts or parameters. This is the default. */
         public Builder lazy() {
             this.eager = false;
             return this;
@@ -484,8 +483,6 @@ public final class SluiceFilter implements Filter {
         /**
          * Sets the directory for relative names in {@code Part.write}. The default is the directory that contains the spool
          * or, without a spool, the temporary directory of the web application.
-         *
-         * @return this builder
          */
         public Builder location(Path directory) {
             this.location = Objects.requireNonNull(directory, "directory");
@@ -493,41 +490,27 @@ public final class SluiceFilter implements Filter {
         }
 
         /**
-         * Sets whether to answer other multipart types with 415, and forms with other methods with 405. The default is true.
-         * Otherwise they reach the container, whose parser does not have the limits of the filter.
-         *
-         * @return this builder
+         * Sets whether to answer other multipart types with 415, and forms with other methods with 405. The default is
+         * true. If false, they reach the container, whose parser does not have the limits of the filter.
          */
         public Builder refuseOtherMultipart(boolean refuse) {
             this.refusesOther = refuse;
             return this;
         }
 
-        /**
-         * Sets whether to parse forms of DELETE requests. The default is false.
-         *
-         * @return this builder
-         */
+        /** Sets whether to parse forms of DELETE requests. The default is false. */
         public Builder serveDelete(boolean serve) {
             this.servesDelete = serve;
             return this;
         }
 
-        /**
-         * Sets a handler that can send other responses for rejected forms.
-         *
-         * @return this builder
-         */
+        /** Sets a handler that can send other responses for rejected forms. */
         public Builder refusalHandler(RefusalHandler handler) {
             this.handler = Objects.requireNonNull(handler, "handler");
             return this;
         }
 
-        /**
-         * Sets a setting of {@link Setting.Scope#FILTER} from text.
-         *
-         * @return this builder
-         */
+        /** Sets a setting of {@link Setting.Scope#FILTER} from its text. */
         public Builder set(Setting setting, String text) {
             return switch (setting) {
                 case LOCATION -> location(Path.of((String) setting.parse(text)));

@@ -47,10 +47,8 @@ class AsyncFormFailuresTest extends AppTestBase {
     private final CompletableFuture<AsyncForm> received = new CompletableFuture<>();
     private final CompletableFuture<AsyncContext> context = new CompletableFuture<>();
 
-    /** The failure of the form. */
     private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
 
-    /** The behaviour of a sink. */
     private record ScriptedSink(Runnable onWrite, Runnable onComplete, Runnable onClose) implements PartSink {
         @Override
         public Readiness write(ByteBuf data) {
@@ -104,7 +102,7 @@ class AsyncFormFailuresTest extends AppTestBase {
 
     @Test
     void metricsListener_throwsError_failsForm() throws Exception {
-        AssertionError error = new AssertionError("of the listener");
+        AssertionError error = new AssertionError("thrown by the listener");
         assertSame(
                 error,
                 failureOf(options -> options.progress(
@@ -118,7 +116,7 @@ class AsyncFormFailuresTest extends AppTestBase {
 
     @Test
     void sink_completeThrowsError_failsForm() throws Exception {
-        AssertionError error = new AssertionError("of the sink");
+        AssertionError error = new AssertionError("thrown by the sink");
         Throwable thrown = failureOf(
                 new ScriptedSink(AsyncFormFailuresTest::nothing, fails(error), AsyncFormFailuresTest::nothing));
         assertSame(error, thrown);
@@ -128,10 +126,10 @@ class AsyncFormFailuresTest extends AppTestBase {
     void sink_closeThrows_keepsFirstFailure() throws Exception {
         StackOverflowError error = new StackOverflowError();
         Runnable first = () -> {
-            throw new IllegalArgumentException("of the sink");
+            throw new IllegalArgumentException("thrown by the sink");
         };
         Throwable thrown = failureOf(new ScriptedSink(first, AsyncFormFailuresTest::nothing, fails(error)));
-        assertEquals("of the sink", thrown.getMessage());
+        assertEquals("thrown by the sink", thrown.getMessage());
         assertSame(error, thrown.getSuppressed()[0]);
     }
 
@@ -161,7 +159,7 @@ class AsyncFormFailuresTest extends AppTestBase {
             assertEquals(1, app.filter().live());
             assertTrue(client.channel().isOpen());
             context.get().complete();
-            app.assertNothingLeft("a request whose worker was dropped");
+            app.assertNothingLeft("a request whose worker was discarded");
         }
     }
 
@@ -176,17 +174,17 @@ class AsyncFormFailuresTest extends AppTestBase {
             dropped.get(2, TimeUnit.MINUTES);
             assertTrue(client.channel().isOpen());
             context.get().complete();
-            app.assertNothingLeft("a request whose worker was dropped");
+            app.assertNothingLeft("a request whose worker was discarded");
         }
     }
 
-    /** Waits until the form has noticed that its sink is not ready. Before that, opening the gate needs no worker. */
+    /** Waits until the form has paused. If the gate opened earlier, no worker would be started. */
     private void awaitPause(GatedSink gate) {
         Eventually.isTrue(() -> gate.bytes() > 0, "nothing was written to the sink");
         Eventually.isTrue(() -> received.isDone() && received.join().intake.demand() == 0, "the form has not paused");
     }
 
-    /** Jetty rejects a worker whose request has ended. Therefore the form ends after its worker. */
+    /** Jetty rejects a worker whose request has ended. Therefore a form ends only after its worker. */
     @Test
     void cancelledForm_pendingWorker_endsAfterWorker() throws Exception {
         Runnable worker = cancelWithPendingWorker();
@@ -222,7 +220,7 @@ class AsyncFormFailuresTest extends AppTestBase {
         }
     }
 
-    /** One worker is enough for the sink and for reading more of the body. */
+    /** One worker both calls the sink again and reads more of the body. */
     @Test
     void sink_readyAgain_usesOneWorker() throws Exception {
         BlockingQueue<Runnable> workers = holdWorkers();
@@ -280,7 +278,7 @@ class AsyncFormFailuresTest extends AppTestBase {
 
         @Override
         public AsyncContext startAsync() {
-            throw new IllegalStateException("not now");
+            throw new IllegalStateException("startAsync is not available");
         }
     }
 
@@ -300,7 +298,7 @@ class AsyncFormFailuresTest extends AppTestBase {
     void receive_asyncUnavailable_formCanStillBeParsed() throws Exception {
         app.on((request, response) -> {
             assertEquals(
-                    "not now",
+                    "startAsync is not available",
                     assertThrows(IllegalStateException.class, () -> MultipartRequests.receive(new Unready(request)))
                             .getMessage());
             response.getWriter().print(request.getParts().size());
@@ -326,12 +324,12 @@ class AsyncFormFailuresTest extends AppTestBase {
             app.startBare();
             for (String target : List.of("/", "/?reader")) {
                 assertEquals("0", app.post(target, FORM).body());
-                Eventually.isTrue(() -> forms.live() == 0, "the request was not forgotten");
+                Eventually.isTrue(() -> forms.live() == 0, "the request is still live");
             }
         }
     }
 
-    /** A request that rejects read listeners. */
+    /** A read listener that does nothing. */
     private static final class Idle implements ReadListener {
         @Override
         public void onDataAvailable() {}

@@ -33,16 +33,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Races between events of an asynchronous form. Lincheck tries the schedules of the threads one by one, each with a new
- * container. A schedule that hangs is a failure. Each build runs an eighth of the schedules, and {@code -Dsluice.races=N}
- * runs N eighths.
+ * Races between events of an asynchronous form. Lincheck runs the threads in many different orders (schedules), each
+ * with a new container. A schedule that hangs is a failure. Each build runs an eighth of the schedules, and {@code
+ * -Dsluice.races=N} runs N eighths.
  */
 @Tag("sized")
 class AsyncFormRaceTest {
     private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
     private static final int SCHEDULES = 500;
 
-    /** More iterations than any loop here needs. */
+    /** The number of iterations after which Lincheck reports an endless loop. */
     private static final int LOOPS = 20_000;
 
     /** The time limit of one schedule. The first is slow, because Lincheck instruments the classes. */
@@ -55,7 +55,7 @@ class AsyncFormRaceTest {
     /** The position inside the file at which the body is split. */
     private static final int CUT = FORM.open().length - SIZE / 2;
 
-    /** {@return whether to skip thread switches in a class that is confined to one thread or tested elsewhere} */
+    /** {@return whether a class needs no thread switches: it is confined to one thread or tested elsewhere} */
     private static boolean isAside(String className) {
         return className.startsWith("io.netty.")
                 || className.startsWith("dev.sluice.")
@@ -82,7 +82,7 @@ class AsyncFormRaceTest {
         private int bytes;
         private ByteBuf kept;
 
-        /** The readiness that the sink returns; pending between {@link #shut} and {@link #open}. */
+        /** The readiness that the sink returns. It is pending from {@link #shut} to {@link #open}. */
         private volatile Readiness gate = Readiness.READY;
 
         Store(InMemoryContainer container) {
@@ -100,14 +100,14 @@ class AsyncFormRaceTest {
             waiting.ready();
         }
 
-        /** Reports the error instead of throwing it, because the form might ignore a late exception. */
+        /** Reports a failed condition instead of throwing, because the form might ignore a late exception. */
         private void demand(boolean condition, String what) {
             container.attempt(() -> require(condition, what));
         }
 
         @Override
         public Readiness write(ByteBuf data) {
-            demand(!complete && !closed, "written to after its end");
+            demand(!complete && !closed, "the sink was written to after its end");
             if (kept == null) {
                 kept = data.retain();
             }
@@ -117,7 +117,7 @@ class AsyncFormRaceTest {
 
         @Override
         public Readiness complete() {
-            demand(!complete && !closed, "completed after its end");
+            demand(!complete && !closed, "the sink was completed after its end");
             complete = true;
             return gate;
         }
@@ -158,7 +158,7 @@ class AsyncFormRaceTest {
                     .build();
             this.service = new FormService(options, List.of(), null);
             this.answers = answers;
-            service.timer.close(); // otherwise it would use the real clock to find slow clients
+            service.timer.close(); // otherwise the timer would use the real clock to find slow clients
         }
 
         private void ended(FormSummary summary) {
@@ -271,7 +271,7 @@ class AsyncFormRaceTest {
             }
             require(container.completions() <= 1, "completed " + container.completions() + " times");
             if (!container.isOver() && !stopped) {
-                require(service.live() == 1, "the request was forgotten before it ended");
+                require(service.live() == 1, "the request is not live, although it has not ended");
                 if (whole != null) {
                     read();
                 }
@@ -282,7 +282,7 @@ class AsyncFormRaceTest {
 
         void requireNothingIsLeft() {
             requireNothingIsHeld();
-            require(service.live() == 0, "the request was not forgotten");
+            require(service.live() == 0, "the request is still live");
             service.close();
             require(store.kept == null || store.kept.refCnt() == 0, "a buffer was not released");
         }
@@ -301,7 +301,7 @@ class AsyncFormRaceTest {
             }
         }
 
-        /** Fails after an exception, which Lincheck treats as a normal result. */
+        /** Fails if an operation threw an exception, which Lincheck treats as a normal result. */
         @Validate
         public void nothingIsThrown() {
             if (thrown != null) {
@@ -319,7 +319,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Delivers part of the body while another thread cancels. No later event could compensate for a lost one. */
+        /** Delivers part of the body while another thread cancels. No later event would wake the form. */
         @Operation
         public void cancelledWhenNoMoreComesIn() throws Exception {
             attempt(() -> {
@@ -347,7 +347,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Ends the form with two different reasons. */
+        /** Cancels the form while another thread makes the sink ready. */
         @Operation
         public void cancelledAndResumed() throws Exception {
             attempt(() -> {
@@ -359,7 +359,6 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Times out the request. */
         @Operation
         public void timedOut() throws Exception {
             attempt(() -> {
@@ -391,7 +390,7 @@ class AsyncFormRaceTest {
             attempt(() -> {
                 Upload upload = Upload.received(false);
                 upload.together(upload::comesIn, upload.container::complete);
-                // The second is the exception of a stream that is used after completion.
+                // A stream that is used after the request was completed throws the second exception.
                 upload.requireOneEnd(List.of(CancellationException.class, IllegalStateException.class));
             });
         }

@@ -2,6 +2,7 @@ package dev.sluice.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -127,6 +128,22 @@ class AsyncFormTest extends AppTestBase {
     }
 
     @Test
+    void malformedBody_dispatch_keepsConnection() throws Exception {
+        app.on((request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                request.getParts();
+            } else {
+                AsyncContext async = request.startAsync();
+                MultipartRequests.receive(request).completion().whenComplete((done, failure) -> async.dispatch());
+            }
+        });
+        app.start();
+        RawHttp.Answer answer = app.post("/", Form.malformed().file("f", "x", new byte[500_000]));
+        assertEquals(400, answer.status());
+        assertNull(answer.headers().get("connection"), "the connection is closed although the whole body was read");
+    }
+
+    @Test
     void bodyBeyondLimit_largeRest_isAnsweredAtOnce() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
         try (RawHttp client = app.connect()) {
@@ -164,7 +181,7 @@ class AsyncFormTest extends AppTestBase {
         assertEquals(1_000_000, bytes.get());
     }
 
-    /** Another thread makes the sink ready, perhaps before {@code write} returns. */
+    /** A sink that another thread makes ready, perhaps before {@code write} returns. */
     private record ImpatientSink(AtomicLong bytes) implements PartSink {
         private static Readiness soon() {
             Readiness soon = Readiness.pending();

@@ -11,7 +11,6 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
-/** The classes of the module have no cyclic dependencies. */
 class ClassCyclesTest {
     private static final SliceAssignment SOURCE_FILES = new SliceAssignment() {
         @Override

@@ -3,7 +3,6 @@ package dev.sluice.servlet;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 
-/** A listener that dispatches a request after its timeout. */
 public final class DispatchOnTimeout implements AsyncListener {
     @Override
     public void onTimeout(AsyncEvent event) {

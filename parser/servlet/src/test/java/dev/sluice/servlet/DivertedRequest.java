@@ -20,13 +20,11 @@ public final class DivertedRequest extends HttpServletRequestWrapper {
         this.executor = executor;
     }
 
-    /** Suppresses all notifications of listeners. */
     DivertedRequest withoutListeners() {
         notifiesListeners = false;
         return this;
     }
 
-    /** Suppresses {@code onComplete}. */
     public DivertedRequest withoutCompletion() {
         notifiesCompletion = false;
         return this;

@@ -63,7 +63,7 @@ class FilterAllocatorTest extends AppTestBase {
             app.filter().destroy();
         }
         next(FailingAllocator.NEVER);
-        assertEquals(200, app.post(api, FORM).status(), "the next request");
+        assertEquals(200, app.post(api, FORM).status(), "the next request failed");
         app.filter().destroy();
     }
 

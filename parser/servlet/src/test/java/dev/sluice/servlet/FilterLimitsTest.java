@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit through every API of the filter, at N - 1, N and N + 1. */
+/** Every limit through every API of the filter, with a body one below, at and one above the limit. */
 class FilterLimitsTest {
     @TempDir
     private static Path directory;

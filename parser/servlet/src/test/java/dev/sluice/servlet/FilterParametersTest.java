@@ -37,7 +37,7 @@ class FilterParametersTest {
     void destroy() throws IOException {
         filter.destroy();
         try (var left = Files.list(temporary)) {
-            assertEquals(0, left.count(), "destroy() removes the spool of the filter");
+            assertEquals(0, left.count(), "destroy() left the spool of the filter");
         }
     }
 
@@ -114,8 +114,8 @@ class FilterParametersTest {
     @Test
     void invalidValue_isRejectedWithItsName() {
         assertRefused("maxBodyBytes", "1.5MiB", "or unlimited");
-        assertRefused("spillThreshold", "unlimited", "from 0 on");
-        assertRefused("minBytesPerSecond", "0", "from 1 on, or none");
+        assertRefused("spillThreshold", "unlimited", "at least 0");
+        assertRefused("minBytesPerSecond", "0", "at least 1, or none");
         assertRefused("parse", "sometimes", "lazy or eager");
         assertRefused("headerCharset", "UTF-16", "superset of US-ASCII");
     }
@@ -141,7 +141,7 @@ class FilterParametersTest {
         assertEquals(7, at(service, "/videos/a:b").maxParts());
         assertRefused("/videos/*:directory", "/tmp", "not a setting of a form");
         assertRefused("/videos/*:parse", "lazy", "not a setting of a form");
-        assertRefused("/videos/*:maxParts", "many", "from 0 on");
+        assertRefused("/videos/*:maxParts", "many", "at least 0");
         assertThrows(ServletException.class, () -> with("/vid*s:maxParts", "1"));
     }
 
@@ -149,14 +149,14 @@ class FilterParametersTest {
     @Test
     void init_failed_leavesNoSpool() throws IOException {
         assertRefused("/videos/*:headerCharset", "UTF-16", "superset of US-ASCII");
-        String notAPath = "\ud800"; // not encodable, which is not detected before the spool is open
+        String notAPath = "\ud800"; // cannot be encoded, which is detected only after the spool was opened
         assertThrows(ServletException.class, () -> with("location", notAPath));
         try (var left = Files.list(temporary)) {
             assertEquals(0, left.count());
         }
     }
 
-    /** {@return the values of all settings of a form, read with the method that has the name of the setting} */
+    /** {@return the values of all settings of a form, each from the getter with the name of the setting} */
     private static Map<Setting, Object> values(FormOptions options) throws ReflectiveOperationException {
         Map<Setting, Object> values = new EnumMap<>(Setting.class);
         for (Setting setting : Setting.values()) {

@@ -23,7 +23,7 @@ public final class Form {
                 content);
     }
 
-    /** Adds a part with these header lines, which are separated by CRLF. */
+    /** Adds a part. CRLF separates the header lines in {@code headers}. */
     public Form part(String headers, String content) {
         return part(headers, content.getBytes(StandardCharsets.UTF_8));
     }
@@ -44,7 +44,6 @@ public final class Form {
         return bytes(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** {@return a malformed form} */
     public static Form malformed() {
         return new Form().text("--" + BOUNDARY + "garbage\r\n");
     }

@@ -24,7 +24,7 @@ class FormTimerTest {
         }
     }
 
-    /** Otherwise all objects of a request would stay reachable for the grace period. */
+    /** A scheduled task refers to all objects of a request, which would stay reachable for the grace period. */
     @Test
     void schedule_cancelledTask_isNotReachable() {
         try (FormTimer timer = new FormTimer(Duration.ofSeconds(5))) {

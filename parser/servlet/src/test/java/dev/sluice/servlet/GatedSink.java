@@ -11,7 +11,6 @@ public final class GatedSink implements PartSink {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicReference<Readiness> gate = new AtomicReference<>(Readiness.READY);
 
-    /** {@return the number of bytes written} */
     public long bytes() {
         return bytes.get();
     }

@@ -53,7 +53,6 @@ final class InMemoryContainer {
 
     // ---- threads
 
-    /** Runs a task on a new thread. */
     void fork(Task task) {
         Thread thread = new Thread(() -> attempt(task));
         threads.add(thread);
@@ -84,7 +83,6 @@ final class InMemoryContainer {
         }
     }
 
-    /** An action for one thread. */
     interface Task {
         void run() throws Exception;
     }
@@ -100,7 +98,6 @@ final class InMemoryContainer {
         }
     }
 
-    /** Delivers the end of the body. */
     void end() throws IOException {
         if (wire.end()) {
             calling = true;
@@ -109,7 +106,6 @@ final class InMemoryContainer {
         }
     }
 
-    /** Reports a failed connection. */
     void fail(IOException reason) {
         calling = true;
         reader.onError(reason);
@@ -177,13 +173,13 @@ final class InMemoryContainer {
             this.body = body;
         }
 
-        /** {@return whether the application waits for a notification} */
+        /** Adds bytes. {@return whether the application waits for a notification} */
         synchronized boolean arrive(int bytes) {
             arrived += bytes;
             return notifies();
         }
 
-        /** {@return whether the application waits for a notification} */
+        /** Ends the body. {@return whether the application waits for a notification} */
         synchronized boolean end() {
             ended = true;
             return notifies();
@@ -227,7 +223,7 @@ final class InMemoryContainer {
             requireBodyUseAllowed();
             requireNotOver();
             if (taken == arrived && !ended) {
-                throw new IllegalStateException("read before it is ready");
+                throw new IllegalStateException("the stream was read before it was ready");
             }
             int count = Math.min(most, arrived - taken);
             System.arraycopy(body, taken, into, offset, count);
@@ -235,7 +231,7 @@ final class InMemoryContainer {
             return count == 0 ? -1 : count;
         }
 
-        /** {@return whether the request had not ended} */
+        /** Ends the request. {@return whether this is the first call} */
         synchronized boolean close() {
             boolean first = !over;
             over = true;
@@ -358,7 +354,7 @@ final class InMemoryContainer {
 
         @Override
         public int read() {
-            throw new UnsupportedOperationException("one byte at a time");
+            throw new UnsupportedOperationException("single bytes cannot be read");
         }
 
         @Override

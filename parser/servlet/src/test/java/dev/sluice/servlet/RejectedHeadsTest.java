@@ -21,7 +21,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Forms that are rejected because of the request head. The answer is sent before the body, and the form is reported once. */
+/**
+ * Forms that are rejected because of the request head. The filter answers before the body is sent, and counts the form
+ * once.
+ */
 @Timeout(60)
 class RejectedHeadsTest extends AppTestBase {
     private static final int LARGE = 100 << 20;
@@ -103,7 +106,6 @@ class RejectedHeadsTest extends AppTestBase {
         }
     }
 
-    /** Sends the head only. */
     private void assertRejected(int status, String outcome, String method, String target, String type, int length)
             throws IOException {
         reported.clear();

@@ -17,6 +17,9 @@ import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -26,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The lifetime of the files and the memory of a request. {@link AppTestBase} checks that nothing is left. */
+/** The lifetime of the files and the memory of a request. {@link AppTestBase} checks that all of them are released. */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class RequestLeaseTest extends AppTestBase {
@@ -65,7 +68,7 @@ class RequestLeaseTest extends AppTestBase {
         assertEquals(200, app.post("/", FORM).status());
         assertEquals(100_000, seen.get(2, TimeUnit.MINUTES));
         assertEquals(1, app.spool.files());
-        app.assertNothingLeft("the grace of the container");
+        app.assertNothingLeft("the grace period of the container");
     }
 
     @Test
@@ -74,7 +77,7 @@ class RequestLeaseTest extends AppTestBase {
         app.before((request, response, chain) -> chain.doFilter(
                 new DivertedRequest(Runnable::run, (HttpServletRequest) request)
                         .withoutListeners()
-                        .completing(completed::thenRunAsync), // the error page follows
+                        .completing(completed::thenRunAsync), // after the error page was served
                 response));
         CompletableFuture<String> page = new CompletableFuture<>();
         app.errorPage((request, response) -> page.complete(request.getParameter("a")));
@@ -96,7 +99,7 @@ class RequestLeaseTest extends AppTestBase {
         app.start();
         assertEquals(409, app.post("/", FORM).status());
         assertEquals("1", page.get(2, TimeUnit.MINUTES));
-        app.assertNothingLeft("the grace of the container");
+        app.assertNothingLeft("the grace period of the container");
     }
 
     /** The dispatch takes longer than the grace period, and starts another asynchronous cycle. */
@@ -134,13 +137,13 @@ class RequestLeaseTest extends AppTestBase {
         app.on((request, response) -> {
             request.getParts();
             AsyncContext async = request.startAsync();
-            async.start(() -> app.thrown().add(new AssertionError("not dropped")));
+            async.start(() -> app.thrown().add(new AssertionError("the worker was not discarded")));
             async.complete();
         });
         app.start();
         assertEquals(200, app.post("/", FORM).status());
         assertEquals(1, app.spool.files());
-        app.assertNothingLeft("the grace of a worker");
+        app.assertNothingLeft("the grace period of a worker");
         assertTrue(app.thrown().isEmpty());
     }
 
@@ -160,11 +163,26 @@ class RequestLeaseTest extends AppTestBase {
         app.start();
         assertEquals(200, app.post("/", FORM).status());
         Eventually.after(500); // the request has ended, and only the hold keeps the form open
-        context.join().start(() -> app.thrown().add(new AssertionError("not dropped")));
+        context.join().start(() -> app.thrown().add(new AssertionError("the worker was not discarded")));
         hold.join().close();
         assertEquals(1, app.spool.files());
-        app.assertNothingLeft("the grace of a worker");
+        app.assertNothingLeft("the grace period of a worker");
         assertTrue(app.thrown().isEmpty());
+    }
+
+    /** A container may start a worker after the grace period. */
+    @Test
+    void worker_runsAfterExpiry_releasesNoOtherReference() {
+        try (FormTimer timer = new FormTimer(Duration.ofSeconds(5))) {
+            List<String> calls = new ArrayList<>();
+            RequestLease lease = new RequestLease(timer, () -> calls.add("end"));
+            RequestLease.Worker worker = lease.worker(() -> calls.add("run"));
+            worker.expire();
+            worker.run();
+            assertEquals(List.of("run"), calls);
+            lease.requestEnded();
+            assertEquals(List.of("run", "end"), calls);
+        }
     }
 
     @Test
@@ -337,7 +355,7 @@ class RequestLeaseTest extends AppTestBase {
         app.behind(second);
         app.start();
         assertEquals("2 1 1", app.post("/", FORM).body());
-        Eventually.isTrue(() -> second.live() == 0, "the request was not forgotten");
+        Eventually.isTrue(() -> second.live() == 0, "the request is still live");
     }
 
     @Test
@@ -348,10 +366,10 @@ class RequestLeaseTest extends AppTestBase {
                 response.getWriter().print(request.getParts().size() + " " + second.live() + " " + third.live()));
         app.behind(second).behind(third).start();
         assertEquals("2 0 1", app.post("/", FORM).body());
-        Eventually.isTrue(() -> second.live() + third.live() == 0, "the request was not forgotten");
+        Eventually.isTrue(() -> second.live() + third.live() == 0, "the request is still live");
     }
 
-    /** The connection may already carry the next request. */
+    /** A late call must not read the body, because the connection may already carry the next request. */
     @Test
     void getParts_afterEndWithHold_doesNotReadBody() throws Exception {
         CompletableFuture<HttpServletRequest> held = new CompletableFuture<>();

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every setting through every entrance. The result must differ from the result without the setting. */
+/** Tests every setting through every {@link Entrance}. The result must differ from the result without the setting. */
 class SettingsTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
 
@@ -90,7 +90,7 @@ class SettingsTest {
         cases.add(inForms(Setting.MIN_BYTES_PER_SECOND, "none", "waits 6000 ms", "waits"));
         cases.add(inForms(Setting.MIN_RATE_GRACE, "1500ms", "waits 6000 ms", "waits 2500 ms"));
         cases.add(inForms(Setting.MIN_RATE_GRACE, "7s", "waits 6000 ms", "waits 8000 ms"));
-        cases.add(inForms(Setting.MAX_SINK_WAIT, "2s", "waits 30 s for a sink", "waits no 30 s for a sink"));
+        cases.add(inForms(Setting.MAX_SINK_WAIT, "2s", "waits 30 s for a sink", "waits less than 30 s for a sink"));
         cases.add(inForms(Setting.DIRECTORY, "%s", "spool", "other"));
         cases.add(inForms(Setting.MEMORY_BUDGET_BYTES, "unlimited", "some", "any"));
         cases.add(inFilters(Setting.LOCATION, "%s", "spool", "other"));
@@ -271,14 +271,14 @@ class SettingsTest {
         intake.checkPace(System.nanoTime() + TimeUnit.SECONDS.toNanos(30));
         boolean over = intake.isOver();
         intake.abort(new CancellationException());
-        return over ? "waits no 30 s for a sink" : "waits 30 s for a sink";
+        return over ? "waits less than 30 s for a sink" : "waits 30 s for a sink";
     }
 
     private static String drained(FormOptions options) {
         long demand = Forms.of(options)
                 .receive(source("multipart/mixed; boundary=x"), options)
                 .demand();
-        return demand > 0 ? "reads " + (demand - 1) + " more" : "reads no more"; // the end is detected one byte later
+        return demand > 0 ? "reads " + (demand - 1) + " more" : "reads no more"; // one byte more detects the limit
     }
 
     /** {@return how long a client may pause after it has sent 240 bytes at once} */

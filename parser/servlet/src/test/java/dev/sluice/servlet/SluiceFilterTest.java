@@ -25,6 +25,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -90,7 +92,7 @@ class SluiceFilterTest extends AppTestBase {
     @Test
     void eager_rejectedForm_doesNotReachServlet() throws Exception {
         app.on((request, response) -> {
-            throw new AssertionError("not reached");
+            throw new AssertionError("the servlet was called");
         });
         startEager();
         assertEquals(400, app.post("/", Form.malformed()).status());
@@ -149,7 +151,7 @@ class SluiceFilterTest extends AppTestBase {
         assertEquals("ok", answer.body());
     }
 
-    /** A rename replaces a link to a directory, but not the directory itself. */
+    /** Without the check, a rename would replace a location that is a link to a directory. */
     @ParameterizedTest
     @ValueSource(strings = {"", ".", "a/.."})
     void write_nameOfLocationItself_isRejected(String name) throws Exception {
@@ -181,13 +183,18 @@ class SluiceFilterTest extends AppTestBase {
     @Test
     void field_deletedOrWritten_remainsParameter() throws Exception {
         app.on((request, response) -> {
-            request.getPart("a").delete();
-            request.getPart("b").write("b.txt");
+            if (request.getQueryString() == null) {
+                request.getPart("a").delete();
+            } else {
+                request.getPart("b").write("b.txt");
+            }
             response.getWriter().print(request.getParameter("a") + request.getParameter("b"));
         });
         app.start();
-        Form body = new Form().field("a", "1").field("b", "2").file("f", "f.txt", new byte[10]);
-        assertEquals("12", app.post("/", body).body());
+        for (String target : List.of("/", "/?write")) {
+            Form body = new Form().field("a", "1").field("b", "2").file("f", "f.txt", new byte[10]);
+            assertEquals("12", app.post(target, body).body(), target);
+        }
     }
 
     @Test
@@ -223,6 +230,24 @@ class SluiceFilterTest extends AppTestBase {
             assertEquals(0, in.read());
             Thread.sleep(2_500);
             assertEquals(0, in.read());
+        }
+    }
+
+    /** The container may already have given its buffer to the next request. */
+    @Test
+    void bytesRead_whileRequestEnds_areNotUsed() throws IOException {
+        AtomicBoolean ended = new AtomicBoolean();
+        InputStream next = new ByteArrayInputStream(new byte[5]) {
+            @Override
+            public int read(byte[] target, int offset, int length) {
+                ended.set(true);
+                return super.read(target, offset, length);
+            }
+        };
+        try (BodyStream in = new BodyStream(next, ended::get, null)) {
+            IOException failure = assertThrows(IOException.class, () -> in.read(new byte[5], 0, 5));
+            assertTrue(in.isClientFailure(failure));
+            assertEquals(0, in.count());
         }
     }
 
@@ -331,6 +356,18 @@ class SluiceFilterTest extends AppTestBase {
     }
 
     @Test
+    void headerCharset_configured_ignoresCharsetOfRequest() throws Exception {
+        app.options(builder -> builder.headerCharset(StandardCharsets.ISO_8859_1));
+        app.on((request, response) -> {
+            request.setCharacterEncoding("windows-1251");
+            boolean configured = request.getPart("\u00C3\u00A9") != null; // the bytes of an e with an accent in UTF-8
+            response.getWriter().print(configured);
+        });
+        app.start();
+        assertEquals("true", app.post("/", new Form().field("\u00E9", "v")).body());
+    }
+
+    @Test
     void nestedMultipart_isAnsweredWith415() throws Exception {
         app.options(builder -> builder.preset(Preset.STRICT));
         assertRefused(
@@ -349,7 +386,7 @@ class SluiceFilterTest extends AppTestBase {
         RawHttp.Answer answer = app.send(Form.chunked("/", FORM.body(), 1 << 20));
         assertEquals(413, answer.status());
         assertTrue(answer.body().contains("maxBodyBytes"), answer.body());
-        assertNull(answer.headers().get("connection"), "the small rest of the body was read");
+        assertNull(answer.headers().get("connection"), "the connection was closed although the body was read");
         assertTrue(app.thrown().stream()
                 .allMatch(e -> e.getMessage().contains("size") && e.getMessage().contains("exceeds")));
     }
@@ -492,17 +529,18 @@ class SluiceFilterTest extends AppTestBase {
             request.getParts();
         });
         app.start();
-        assertThrows(IOException.class, () -> app.post("/", Form.malformed()), "the container cuts it off");
+        assertThrows(IOException.class, () -> app.post("/", Form.malformed()), "the response was not cut off");
     }
 
     @Test
     void disconnectedClient_isIoExceptionAndLeavesNothing() throws Exception {
         app.on((request, response) -> request.getParameter("a")).start();
         app.begin(FORM, 1).reset();
-        Eventually.isTrue(() -> !app.thrown().isEmpty(), "it is not noticed");
+        Eventually.isTrue(() -> !app.thrown().isEmpty(), "the filter did not detect the disconnected client");
         MultipartRequestException thrown =
                 assertInstanceOf(MultipartRequestException.class, app.thrown().peek());
         assertTrue(thrown.isClientGone());
+        assertFalse(thrown.isOfServer(), "it would be logged as an error");
         assertInstanceOf(IOException.class, thrown.getCause());
     }
 
@@ -512,7 +550,7 @@ class SluiceFilterTest extends AppTestBase {
         app.on((request, response) -> request.getParts()).start();
         byte[] request = FORM.post("/");
         try (RawHttp client = app.begin(FORM, 1)) {
-            Eventually.after(1500); // what it has sent pays for 100 ms more
+            Eventually.after(1500); // the bytes sent so far allow only about 100 ms after the grace period
             client.send(request, request.length - 5000, request.length - 4999);
             RawHttp.Answer answer = client.answer();
             assertEquals(408, answer.status());

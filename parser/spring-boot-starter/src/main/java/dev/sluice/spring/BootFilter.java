@@ -20,8 +20,7 @@ import org.springframework.web.util.WebUtils;
 /**
  * The servlet filter of the starter, a {@link SluiceFilter} with two additions. Requests that already have their parts,
  * such as requests of MockMvc, pass it unchanged. A request that {@link SluiceFilter} rejects before the filter chain
- * still enters the chain, with a {@link DeferredRefusal}, so that its response has the headers that the other filters
- * set.
+ * still enters the chain, with a {@link DeferredRefusal}. Its response then has the headers that the other filters set.
  */
 final class BootFilter implements Filter {
     private static final @Nullable Class<?> MOCK_REQUEST = mockRequestType();

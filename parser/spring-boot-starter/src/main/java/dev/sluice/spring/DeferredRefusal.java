@@ -17,16 +17,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * A refusal that is held back until the filters that set headers have seen the request. It is stored as a request
- * attribute and wraps the filter chain that follows {@link BootFilter}.
+ * A refusal that is held back until the filters that set headers have run. It is stored as a request attribute and
+ * wraps the filter chain that follows {@link BootFilter}.
  *
  * <p>Spring Security and its CORS filter add headers before they call the next filter, and answer anonymous users
  * themselves. A filter that runs earlier may read a parameter, as Spring's {@code HiddenHttpMethodFilter} does, and
- * would end the request before these headers are set. So up to {@link #end}, a refused form has only the parameters of
- * its query string. After {@link #end}, every method that reads the form throws the refusal. A filter of {@link
- * SluiceAutoConfiguration} calls {@link #end} just before Spring Security. {@link RefusalInterceptor} throws the
- * refusal before a controller is called. Other servlets are called. They can read a body that was refused for its type or
- * method, but get the refusal if they read a rejected form. A servlet that does not use the body answers as usual.
+ * would end the request before these headers are set. Therefore a refused form has only the parameters of its query
+ * string until {@link #end} is called. Afterwards every method that reads the form throws the refusal. A filter of
+ * {@link SluiceAutoConfiguration} calls {@link #end} just before Spring Security. {@link RefusalInterceptor} throws the
+ * refusal before a controller is called. Servlets other than the {@code DispatcherServlet} are called. They can read a
+ * body that was refused for its type or method. If they read a form that was refused for another reason, the refusal is
+ * thrown.
  *
  * <p>Confined to the thread of the request.
  */
@@ -45,7 +46,7 @@ final class DeferredRefusal implements FilterChain {
         this.chain = chain;
     }
 
-    /** {@return a wrapper of {@code chain}, to call in its place} */
+    /** {@return a chain to call instead of {@code chain}} */
     static DeferredRefusal attach(ServletRequest request, FilterChain chain) {
         DeferredRefusal deferred = new DeferredRefusal(chain);
         request.setAttribute(ATTRIBUTE, deferred);
@@ -64,7 +65,7 @@ final class DeferredRefusal implements FilterChain {
         }
     }
 
-    /** {@return whether the refusal was stored: only if it happened before the chain was entered} */
+    /** Stores a refusal, unless the chain has already been called. {@return whether it was stored} */
     boolean defer(HttpServletRequest request, MultipartRequestException refused) {
         if (entered) {
             return false;

@@ -16,14 +16,18 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.multipart.MultipartRequest;
+import org.springframework.web.util.WebUtils;
 
 /**
- * An exception handler that answers refused forms, unless the application does so itself. The answer is a {@code
- * ProblemDetail} that names the limit, or the error page of the application if the client prefers HTML, as browsers do.
+ * An exception handler for refused forms, and for requests without the form that the controller needs. Handlers of the
+ * application come first. The answer is a {@code ProblemDetail} that names the limit, or the error page of the
+ * application if the client prefers HTML, as browsers do.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
@@ -36,7 +40,7 @@ final class RefusalAdvice {
     ResponseEntity<ProblemDetail> refused(
             MultipartRequestException refusal, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
-        if (ErrorPages.isPreferred(Collections.list(request.getHeaders(HttpHeaders.ACCEPT)))) {
+        if (isPagePreferred(request)) {
             MultipartRequests.sendError(response, refusal);
             return null;
         }
@@ -45,18 +49,56 @@ final class RefusalAdvice {
                 && !(refusal.getCause() instanceof MultipartException)) { // a failure of the disk or of a sink
             LOG.error("a form could not be received", refusal);
         }
-        ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, refusal.getMessage());
-        if (refusal.getCause() instanceof MultipartException known) {
+        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status);
+        if (refusal.closesConnection()) {
+            answer.header(HttpHeaders.CONNECTION, "close");
+        }
+        return answer.body(problem(status, refusal.getMessage(), refusal.getCause()));
+    }
+
+    private static ProblemDetail problem(HttpStatusCode status, @Nullable String detail, @Nullable Throwable cause) {
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, detail);
+        if (cause instanceof MultipartException known) {
             problem.setProperty("reason", known.reason().name().toLowerCase(Locale.ROOT));
             Setting setting = known.setting();
             if (setting != null) {
                 problem.setProperty("limit", setting.key());
             }
         }
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status);
-        if (refusal.closesConnection()) {
-            answer.header(HttpHeaders.CONNECTION, "close");
+        return problem;
+    }
+
+    /**
+     * Answers a request that is not a form, if its controller needs one, with 415. Spring would answer it with 500, unless the
+     * controller {@code consumes} only forms.
+     */
+    @ExceptionHandler
+    @Nullable
+    ResponseEntity<ProblemDetail> failed(
+            org.springframework.web.multipart.MultipartException failure,
+            HttpServletRequest request,
+            HttpServletResponse response)
+            throws IOException {
+        MultipartRequestException refusal = MultipartRequestException.in(failure, null);
+        if (refusal != null) {
+            return refused(refusal, request, response);
         }
-        return answer.body(problem);
+        if (failure.getCause() != null || WebUtils.getNativeRequest(request, MultipartRequest.class) != null) {
+            throw failure;
+        }
+        MultipartException reason = MultipartException.because(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE)
+                .saying("the request is not a form: its Content-Type must be multipart/form-data")
+                .build();
+        response.setHeader(HttpHeaders.ACCEPT, MediaType.MULTIPART_FORM_DATA_VALUE);
+        if (isPagePreferred(request)) {
+            response.sendError(reason.httpStatus(), reason.getMessage());
+            return null;
+        }
+        HttpStatusCode status = HttpStatusCode.valueOf(reason.httpStatus());
+        return ResponseEntity.status(status).body(problem(status, reason.getMessage(), reason));
+    }
+
+    private static boolean isPagePreferred(HttpServletRequest request) {
+        return ErrorPages.isPreferred(Collections.list(request.getHeaders(HttpHeaders.ACCEPT)));
     }
 }

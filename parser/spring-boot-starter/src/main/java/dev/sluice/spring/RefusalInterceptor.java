@@ -14,9 +14,9 @@ import org.springframework.web.servlet.function.HandlerFunction;
  * An interceptor that throws a {@linkplain DeferredRefusal deferred refusal} before the handler is called,
  * also after a forward or an include. The exception handlers of the application then answer it.
  *
- * <p>In a gateway, handler functions are called even if the body was refused for its type or method, because the routes
- * of Spring Cloud Gateway are handler functions that forward the unread body. A function that reads parts or parameters
- * still gets the refusal.
+ * <p>In a gateway, handler functions are called even if the body was refused for its type or method. The routes of
+ * Spring Cloud Gateway are such functions, and forward the unread body. A function that reads parts or parameters still
+ * gets the refusal.
  */
 final class RefusalInterceptor implements WebMvcConfigurer, HandlerInterceptor {
     private final boolean gateway;
@@ -37,7 +37,7 @@ final class RefusalInterceptor implements WebMvcConfigurer, HandlerInterceptor {
         if (deferred == null
                 || request.getDispatcherType() == DispatcherType.ASYNC
                 || request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null) {
-            return true; // the refusal was thrown before, and a page for it can be a controller
+            return true; // the refusal was thrown before, and its error page may be a controller
         }
         MultipartRequestException refusal = deferred.refusal();
         if (refusal != null && !(gateway && deferred.isBodyUnread() && handler instanceof HandlerFunction)) {

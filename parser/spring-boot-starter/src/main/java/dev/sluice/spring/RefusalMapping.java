@@ -14,10 +14,10 @@ import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * A mapping that throws a refusal inside the DispatcherServlet, which alone calls exception handlers and renders their
- * views. If {@link BootFilter} or another filter, such as one that reads a CSRF token, refuses a form, the request is
- * forwarded to the DispatcherServlet. This mapping comes before all others, so that no controller is called: not all of
- * the filters that protect it have run.
+ * A mapping that throws a refusal inside the DispatcherServlet, because only the DispatcherServlet calls exception
+ * handlers. If {@link BootFilter} or another filter, such as one that reads a CSRF token, refuses a form, the request
+ * is forwarded to the DispatcherServlet. This mapping comes before all others, so that no controller is called: some of
+ * the filters that protect controllers have not run.
  */
 final class RefusalMapping implements HandlerMapping, Ordered {
     private static final String REFUSAL = RefusalMapping.class.getName();
@@ -25,7 +25,7 @@ final class RefusalMapping implements HandlerMapping, Ordered {
     /** The name that Boot gives the servlet. */
     private static final String DISPATCHER_SERVLET = "dispatcherServlet";
 
-    /** {@return whether the DispatcherServlet has answered the refusal} */
+    /** Forwards to the DispatcherServlet. {@return whether it has answered the refusal} */
     static boolean dispatch(HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
             throws IOException, ServletException {
         RequestDispatcher mvc = request.getServletContext().getNamedDispatcher(DISPATCHER_SERVLET);

@@ -36,8 +36,8 @@ final class RejectionLog implements FormMetrics {
     private long omitted;
 
     /**
-     * @param next receives all events, or null
-     * @param clock as {@link System#nanoTime()}
+     * @param next the metrics that receive all events, or null
+     * @param clock the time in nanoseconds, like {@link System#nanoTime()}
      */
     RejectionLog(Level level, @Nullable FormMetrics next, LongSupplier clock) {
         this.level = level;
@@ -86,7 +86,7 @@ final class RejectionLog implements FormMetrics {
                 .append(summary.reason() == null ? summary.outcome() : summary.reason())
                 .append(')');
         if (summary.failure() != null) {
-            // Sluice escapes what the client has sent; an application that rejects a part may not
+            // Sluice escapes the client's text in its messages, but an application may not
             line.append(": ")
                     .append(CONTROL.matcher(String.valueOf(summary.failure().getMessage()))
                             .replaceAll("?"));
@@ -127,7 +127,7 @@ final class RejectionLog implements FormMetrics {
         return more;
     }
 
-    /** {@return an address for a log line} A proxy may pass on what the client claims to be. */
+    /** {@return an address for a log line} It may come from a header that the client has set. */
     private static String visible(String address) {
         String shown = address.replaceAll("[^\\x21-\\x7E]", "?");
         return shown.length() > MAX_ADDRESS ? shown.substring(0, MAX_ADDRESS) + "..." : shown;

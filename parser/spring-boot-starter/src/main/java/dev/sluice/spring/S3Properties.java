@@ -65,6 +65,7 @@ record S3Properties(
      * @param client the client of the application, or null for a client with these properties
      * @param provider the credentials provider of the application, or null
      * @throws InvalidConfigurationPropertyValueException if a property is invalid
+     * @throws StoreStartException if properties contradict each other or the client
      */
     S3ObjectStore store(
             @Nullable S3AsyncClient client, @Nullable AwsCredentialsProvider provider, @Nullable StoreMetrics metrics) {
@@ -78,11 +79,11 @@ record S3Properties(
             set("path-style", pathStyle == null ? endpoint != null : pathStyle, store::pathStyle);
             set("attempt-timeout", attemptTimeout, store::attemptTimeout);
         } else {
-            rejectSettingOf(client, "endpoint", endpoint);
-            rejectSettingOf(client, "region", region);
-            rejectSettingOf(client, "access-key", accessKey);
-            rejectSettingOf(client, "path-style", pathStyle);
-            rejectSettingOf(client, "attempt-timeout", attemptTimeout);
+            rejectSettingOfClient("endpoint", endpoint);
+            rejectSettingOfClient("region", region);
+            rejectSettingOfClient("access-key", accessKey);
+            rejectSettingOfClient("path-style", pathStyle);
+            rejectSettingOfClient("attempt-timeout", attemptTimeout);
             store.client(client);
         }
         set("attempts", attempts, store::attempts);
@@ -97,7 +98,7 @@ record S3Properties(
         return store.build();
     }
 
-    /** Not in the constructor, because Boot would report its exceptions as failures to bind. */
+    /** Checks the properties. The constructor does not, because Boot would then report a failure to bind. */
     private void check() {
         if (bucket.isBlank()) {
             throw invalid("bucket", bucket, "the name of the bucket is empty");
@@ -106,19 +107,26 @@ record S3Properties(
                         || !String.valueOf(endpoint.getScheme()).matches("https?"))) {
             throw invalid("endpoint", endpoint, "it is not a URL such as http://localhost:8333");
         } else if ((accessKey == null) != (secretKey == null) || sessionToken != null && accessKey == null) {
-            throw invalid("access-key", accessKey, "access-key and secret-key belong together: set both or neither");
-        } else if (sweepInterval != null && sweepInterval.compareTo(Duration.ZERO) <= 0) {
-            throw invalid("sweep-interval", sweepInterval, "it must be more than 0; remove it to turn sweeps off");
+            throw new StoreStartException( // unlike the exception of Boot, this one shows no values
+                    "sluice.s3.access-key and sluice.s3.secret-key belong together, but only "
+                            + (accessKey != null
+                                    ? "the access key"
+                                    : secretKey != null ? "the secret key" : "sluice.s3.session-token")
+                            + " is set.",
+                    "Set both or neither.",
+                    null);
+        } else if (sweepInterval != null && sweepInterval.compareTo(Duration.ofMillis(1)) < 0) {
+            throw invalid("sweep-interval", sweepInterval, "it must be 1ms or more; remove it to turn sweeps off");
         }
     }
 
-    private static void rejectSettingOf(S3AsyncClient client, String property, @Nullable Object value) {
+    private static void rejectSettingOfClient(String property, @Nullable Object value) {
         if (value != null) {
-            throw invalid(
-                    property,
-                    property.equals("access-key") ? "..." : value,
-                    "the application has a bean of the type " + S3AsyncClient.class.getSimpleName()
-                            + ", whose own settings apply. Remove the property or the bean");
+            throw new StoreStartException(
+                    "sluice.s3." + property + " has no effect, because the application has a bean of the type "
+                            + S3AsyncClient.class.getSimpleName() + ", whose own settings apply.",
+                    "Remove the property or the bean.",
+                    null);
         }
     }
 

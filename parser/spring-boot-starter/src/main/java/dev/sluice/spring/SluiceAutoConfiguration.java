@@ -25,8 +25,8 @@ import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * The auto-configuration of servlet applications: the filter, the resolver and the handlers of refusals. It is applied
- * before Boot's multipart configuration, which has different names in Boot 3 and 4. It is applied after the
+ * The auto-configuration of servlet applications: the filter, the multipart resolver and the handlers of refusals. It
+ * is applied before Boot's multipart configuration, which has different names in Boot 3 and 4. It is applied after the
  * configuration of Spring Cloud Gateway, whose resolver leaves proxied requests unread.
  */
 @AutoConfiguration(
@@ -46,7 +46,7 @@ class SluiceAutoConfiguration {
     static final String GATEWAY =
             "org.springframework.cloud.gateway.server.mvc.handler.GatewayMultipartAutoConfiguration";
 
-    /** After the filter that sets the charset of the request, and before all filters that read parameters. */
+    /** The order of the filter: after the filter that sets the request's charset, before all that read parameters. */
     static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 10;
 
     /** The default order of Spring Security, whose filters read parameters. */

@@ -8,7 +8,10 @@ import org.springframework.web.multipart.MultipartHttpServletRequest;
 import org.springframework.web.multipart.support.StandardMultipartHttpServletRequest;
 import org.springframework.web.multipart.support.StandardServletMultipartResolver;
 
-/** Spring's resolver, except that it recognizes a form that is too large by the cause, not by the text of a message. */
+/**
+ * Spring's resolver, except that it recognizes a form that is too large by the status of the refusal, not by a message
+ * text.
+ */
 final class SluiceMultipartResolver extends StandardServletMultipartResolver {
     private static final int TOO_LARGE = 413;
 

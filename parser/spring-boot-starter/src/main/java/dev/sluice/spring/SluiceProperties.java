@@ -70,7 +70,7 @@ final class SluiceProperties {
             Setting.DIRECTORY, WEBFLUX_PREFIX + "file-storage-directory");
 
     private final Map<Setting, String> values = new EnumMap<>(Setting.class);
-    /** The settings that apply to a path only. */
+    /** The settings for single paths. */
     final Map<String, Map<Setting, String>> paths = new LinkedHashMap<>();
 
     private final Map<Setting, String> bootProperties;
@@ -88,7 +88,7 @@ final class SluiceProperties {
         this.bootProperties = bootProperties;
         values.putAll(bootValues);
         if (text(binder, PREFIX + "." + kebab(Setting.SPILL_THRESHOLD)) != null) {
-            values.remove(Setting.MAX_IN_MEMORY_BYTES); // was set for Boot's threshold, which does not apply now
+            values.remove(Setting.MAX_IN_MEMORY_BYTES); // chosen for Boot's threshold, which does not apply
         }
         for (Setting setting : Setting.values()) {
             String value = text(binder, PREFIX + "." + kebab(setting));
@@ -111,8 +111,8 @@ final class SluiceProperties {
     }
 
     /**
-     * {@return the properties of a servlet application, with the other arguments as defaults: the values of the
-     * application's {@code MultipartConfigElement}}
+     * {@return the properties of a servlet application} The other arguments are the defaults: the values of the
+     * application's {@code MultipartConfigElement}.
      *
      * @throws InvalidConfigurationPropertyValueException if a value is invalid; Boot reports the property and its
      *     origin
@@ -154,8 +154,8 @@ final class SluiceProperties {
     }
 
     /**
-     * Sets Boot's threshold for one file, and lifts Sluice's limit for a whole form, which would make the threshold
-     * ineffective.
+     * Sets Boot's threshold for one file. If it is larger than Sluice's default limit for a whole form in memory,
+     * removes that limit, which would make the threshold ineffective.
      */
     private static void putThreshold(Map<Setting, String> boot, long bytes) {
         boot.put(Setting.SPILL_THRESHOLD, Long.toString(bytes));

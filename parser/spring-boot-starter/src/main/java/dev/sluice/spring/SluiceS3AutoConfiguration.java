@@ -7,6 +7,8 @@ import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3Sinks;
 import dev.sluice.webflux.SluiceWebFlux;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -40,7 +42,23 @@ class SluiceS3AutoConfiguration {
             ObjectProvider<S3AsyncClient> client,
             ObjectProvider<AwsCredentialsProvider> credentials,
             ObjectProvider<StoreMetrics> metrics) {
-        return properties.store(client.getIfUnique(), credentials.getIfUnique(), metrics.getIfUnique());
+        return properties.store(
+                only(client, S3AsyncClient.class),
+                properties.accessKey() != null ? null : only(credentials, AwsCredentialsProvider.class),
+                only(metrics, StoreMetrics.class));
+    }
+
+    /** {@return the bean, or null if there is none} */
+    private static <T> @Nullable T only(ObjectProvider<T> beans, Class<T> type) {
+        try {
+            return beans.getIfAvailable();
+        } catch (NoUniqueBeanDefinitionException e) {
+            throw new StoreStartException(
+                    "The object store cannot choose between the beans of the type " + type.getSimpleName() + ": "
+                            + e.getBeanNamesFound() + '.',
+                    "Mark one of them with @Primary, or define a bean of the type ObjectStore.",
+                    e);
+        }
     }
 
     @Bean

@@ -16,7 +16,7 @@ import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
 
 /**
- * The auto-configuration of WebFlux applications. It registers the form readers and the handler for rejected forms. It
+ * The auto-configuration for WebFlux applications. It registers the form readers and the handler for rejected forms. It
  * is applied before Boot's error handling, which has different names in Boot 3 and 4.
  */
 @AutoConfiguration(

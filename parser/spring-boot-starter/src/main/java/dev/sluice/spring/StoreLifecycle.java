@@ -3,13 +3,13 @@ package dev.sluice.spring;
 import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3Sinks;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -23,7 +23,7 @@ import org.springframework.context.SmartLifecycle;
 final class StoreLifecycle implements SmartLifecycle {
     private static final Log LOG = LogFactory.getLog(StoreLifecycle.class);
 
-    /** More than the connection time-outs of all attempts of one request, with pauses. */
+    /** Longer than all attempts of one request to connect, with the pauses between them. */
     private static final Duration MAX_CHECK = Duration.ofSeconds(30);
 
     private static final double JITTER = 0.1;
@@ -73,26 +73,30 @@ final class StoreLifecycle implements SmartLifecycle {
         }
     }
 
-    /** Sweeps after {@code part} of the interval, and then again and again. */
+    /** Sweeps after {@code part} of the interval, and then again and again, until the application stops or the store is closed. */
     private void sweepAfter(double part) {
         Duration interval = properties.sweepInterval();
         if (interval == null) {
             return;
         }
-        store.after(Duration.ofMillis((long) (interval.toMillis() * part)))
-                .thenCompose(passed -> running
-                        ? sinks.sweep()
-                        : CompletableFuture.<S3Sinks.Swept>failedFuture(new IllegalStateException("stopped")))
-                .whenComplete((swept, failure) -> {
-                    if (!running) {
-                        return;
-                    } else if (failure != null) {
-                        LOG.warn("A sweep of " + properties.address() + " failed. It will be repeated.", failure);
-                    } else {
-                        LOG.debug("A sweep of " + properties.address() + " has ended: " + swept);
-                    }
-                    sweepAfter(ThreadLocalRandom.current().nextDouble(1 - JITTER, 1 + JITTER));
-                });
+        store.after(Duration.ofMillis((long) Math.ceil(interval.toMillis() * part)))
+                .thenAccept(
+                        passed -> { // fails if the store is closed
+                            if (running) {
+                                sinks.sweep().whenComplete(this::swept);
+                            }
+                        });
+    }
+
+    private void swept(S3Sinks.@Nullable Swept swept, @Nullable Throwable failure) {
+        if (!running) {
+            return;
+        } else if (failure != null) {
+            LOG.warn("A sweep of " + properties.address() + " failed. It will be repeated.", failure);
+        } else {
+            LOG.debug("A sweep of " + properties.address() + " has ended: " + swept);
+        }
+        sweepAfter(ThreadLocalRandom.current().nextDouble(1 - JITTER, 1 + JITTER));
     }
 
     @Override

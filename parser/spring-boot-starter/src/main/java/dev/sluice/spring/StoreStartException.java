@@ -56,7 +56,7 @@ final class StoreStartException extends RuntimeException {
                     start + "it does not respond.", "Check the store, and sluice.s3.endpoint.", failure);
         }
         String reason = firstLine(failure);
-        if (reason.contains("Unable to load credentials")) { // a line for each place follows
+        if (reason.contains("Unable to load credentials")) { // a line follows for each searched place
             return new StoreStartException(
                     start + "credentials are missing.",
                     "Set sluice.s3.access-key and sluice.s3.secret-key, or provide credentials where the AWS SDK looks"

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id the identifier of the form in the store, for {@link dev.sluice.s3.S3Sinks#find} and {@link
  *     dev.sluice.s3.S3Sinks#delete}. A form without files is not stored
- * @param fields the parts without a file name. It is closed when the request ends
+ * @param fields the parts without a file name; closed when the request ends
  * @param files the stored files, in order
  */
 public record StoredForm(String id, MultipartForm fields, List<S3Form.StoredPart> files) {
-    /** Copies the list. */
+    /** Makes an unmodifiable copy of the list. */
     public StoredForm {
         files = List.copyOf(files);
     }

@@ -60,8 +60,8 @@ final class StoredFormResolver implements HandlerMethodArgumentResolver, WebMvcC
             @Nullable WebDataBinderFactory binder)
             throws IOException {
         S3Form stored = sinks.newForm();
-        HttpServletRequest http =
-                Objects.requireNonNull(request.getNativeRequest(HttpServletRequest.class), "a servlet request");
+        HttpServletRequest http = Objects.requireNonNull(
+                request.getNativeRequest(HttpServletRequest.class), "the request is not a servlet request");
         return StoredForm.of(stored, MultipartRequests.form(http, stored::options));
     }
 }

@@ -21,7 +21,10 @@ import reactor.core.publisher.Mono;
 final class WebFluxRefusalHandler implements WebExceptionHandler, ServerResponse.Context {
     private final Supplier<ServerCodecConfigurer> codecs;
 
-    /** @param codecs called on demand, because an application without WebFlux configuration has no codecs */
+    /**
+     * @param codecs the source of the codecs; called on demand, because an application without WebFlux configuration
+     *     has no codecs
+     */
     WebFluxRefusalHandler(Supplier<ServerCodecConfigurer> codecs) {
         this.codecs = codecs;
     }

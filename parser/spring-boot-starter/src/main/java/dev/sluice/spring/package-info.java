@@ -4,11 +4,11 @@
  * {@code Part} do not change, and neither do their tests.
  *
  * <p>In servlet applications the properties {@code spring.servlet.multipart.*}, or a bean of type {@code
- * MultipartConfigElement}, apply with Boot's defaults: 1 MB for a file, 10 MB for a request. A relative location is
- * resolved against the working directory of the process, and a missing directory is created. {@code sluice.*} accepts
- * all {@linkplain dev.sluice.Setting settings} by their names in Spring's spelling ({@code sluice.max-files=20}), and
- * takes precedence. {@code sluice.paths[/videos/*].max-part-bytes} applies to one path, or to all paths below it. With
- * {@code sluice.enabled=false} the container reads uploads.
+ * MultipartConfigElement}, apply with Boot's defaults: 1 MB for a file, 10 MB for a request. A relative {@code
+ * spring.servlet.multipart.location} is resolved against the working directory of the process, and created if it is
+ * missing. {@code sluice.*} accepts all {@linkplain dev.sluice.Setting settings} by their names in Spring's spelling
+ * ({@code sluice.max-files=20}), and takes precedence. {@code sluice.paths[/videos/*].max-part-bytes} applies to one
+ * path, or to all paths below it. With {@code sluice.enabled=false} the container reads uploads.
  *
  * <p>A rejected form raises Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}, even
  * if a filter such as Spring Security's reads it first. If the application does not handle the exception, the response

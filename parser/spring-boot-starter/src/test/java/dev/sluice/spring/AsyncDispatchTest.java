@@ -40,7 +40,7 @@ class AsyncDispatchTest {
     static class Application {
         final AtomicInteger failed = new AtomicInteger();
 
-        /** Fails in ASYNC dispatches, like a security filter that does not find the user again. */
+        /** A filter that fails in ASYNC dispatches, like a security filter that no longer finds the user. */
         @Bean
         FilterRegistrationBean<Filter> failing() {
             FilterRegistrationBean<Filter> failing = new FilterRegistrationBean<>((request, response, chain) -> {

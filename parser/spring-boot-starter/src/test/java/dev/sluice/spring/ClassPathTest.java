@@ -72,8 +72,8 @@ class ClassPathTest {
     }
 
     /**
-     * Starts a process without the jars. A filtered class loader would not do, because classes could still link to
-     * them.
+     * Starts a process without the jars. A class loader that hides their classes is not enough, because other classes
+     * could still link to them.
      */
     @ParameterizedTest
     @CsvSource({

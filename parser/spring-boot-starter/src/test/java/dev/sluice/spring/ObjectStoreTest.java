@@ -16,7 +16,7 @@ import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.Seaweed;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpResponse;
@@ -320,23 +320,26 @@ class ObjectStoreTest {
                 "secret-key=wrong | the store rejects the credentials (403 SignatureDoesNotMatch). | Check sluice.s3.access-key",
                 "endpoint=CLOSED | it cannot be reached. | Start the store, or correct sluice.s3.endpoint.",
                 "endpoint=localhost:8333 | it is not a URL such as http://localhost:8333 | configuration property 'sluice.s3.endpoint'",
-                "secret-key=none | set both or neither | configuration property 'sluice.s3.access-key'",
+                "secret-key=none | but only the access key is set. | Set both or neither.",
+                "access-key=none | but only the secret key is set. | Set both or neither.",
                 "segment-bytes=1MB | must be 5242880 to 1073741824 | configuration property 'sluice.s3.segment-bytes'",
-                "sweep-interval=0s | it must be more than 0 | configuration property 'sluice.s3.sweep-interval'",
+                "sweep-interval=999us | it must be 1ms or more | configuration property 'sluice.s3.sweep-interval'",
                 "sweep-intervall=1h | [sluice.s3.sweep-intervall] were left unbound | Update your application's configuration",
             })
     void unusableStore_endsStart_withReadableReport(String setting, String reason, String action, CapturedOutput output)
             throws IOException {
-        String property = "--sluice.s3." + setting;
-        try (ServerSocket closed = new ServerSocket(0)) {
-            property = property.replace("CLOSED", "http://127.0.0.1:" + closed.getLocalPort());
+        try (Socket closed = new Socket()) {
+            closed.bind(new InetSocketAddress(
+                    "127.0.0.1", 0)); // it refuses connections, and no other process gets its port
+            String property = "--sluice.s3." + setting.replace("CLOSED", "http://127.0.0.1:" + closed.getLocalPort());
+            assertThrows(Exception.class, () -> start(Kind.MVC, property).close());
         }
-        String last = property;
-        assertThrows(Exception.class, () -> start(Kind.MVC, last).close());
         assertTrue(output.getAll().contains("APPLICATION FAILED TO START"), output::getAll);
         assertTrue(output.getAll().contains(reason), output::getAll);
         assertTrue(output.getAll().contains(action), output::getAll);
         assertFalse(output.getAll().contains("\tat "), output::getAll);
+        assertFalse(output.getAll().contains("'" + Seaweed.USER + "'"), output::getAll);
+        assertFalse(output.getAll().contains(Seaweed.SECRET), output::getAll);
     }
 
     @Test
@@ -418,6 +421,34 @@ class ObjectStoreTest {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class OtherClient {
+        @Bean
+        S3AsyncClient otherClient() {
+            return newClient();
+        }
+    }
+
+    @Test
+    void twoClientsOfApplication_endStart(CapturedOutput output) {
+        List<Class<?>> sources = List.of(MvcApplication.class, OwnClient.class, OtherClient.class);
+        assertThrows(Exception.class, () -> start(Kind.MVC, sources).close());
+        assertTrue(output.getAll().contains("S3AsyncClient: [ownClient, otherClient]"), output::getAll);
+        assertTrue(output.getAll().contains("Mark one of them with @Primary"), output::getAll);
+    }
+
+    @Test
+    void closedStore_isNotSweptAgain(CapturedOutput output) throws Exception {
+        List<Class<?>> sources = List.of(MvcApplication.class, Swept.class);
+        try (RunningApplication application = start(Kind.MVC, sources, "--sluice.s3.sweep-interval=1ms")) {
+            Swept swept = application.context().getBean(Swept.class);
+            await(() -> assertTrue(swept.sweeps.get() > 2));
+            application.context().getBean(ObjectStore.class).close();
+            Thread.sleep(200);
+            assertTrue(output.getAll().split("It will be repeated").length <= 2, output::getAll);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Kind.class)
     void health_followsStore(Kind kind) throws Exception {
@@ -447,12 +478,14 @@ class ObjectStoreTest {
         }
     }
 
-    /** Counts the uploads that sweeps have aborted. */
+    /** Counts the sweeps, and the uploads that they have aborted. */
     static final class Swept implements StoreMetrics {
+        private final AtomicInteger sweeps = new AtomicInteger();
         private final AtomicInteger uploads = new AtomicInteger();
 
         @Override
         public void swept(int aborted, int objects) {
+            sweeps.incrementAndGet();
             uploads.addAndGet(aborted);
         }
     }

@@ -99,6 +99,11 @@ class RefusalTest {
         }
 
         @Bean
+        ServletRegistrationBean<HttpServlet> parameterServlet() {
+            return servlet("/open/parameter", (request, response) -> request.getParameter("q"));
+        }
+
+        @Bean
         ServletRegistrationBean<HttpServlet> formServlet() {
             return servlet("/open/form", (request, response) -> MultipartRequests.form(request));
         }
@@ -256,7 +261,7 @@ class RefusalTest {
     }
 
     private static void assertReadersGetTheRefusal(RunningApplication application) throws Exception {
-        for (String path : List.of("/open/raw", "/open/reader")) {
+        for (String path : List.of("/open/raw", "/open/reader", "/open/parameter")) {
             assertRefused(413, fromOrigin(application, "POST", path, RunningApplication.FORM, LARGE));
             assertRefused(400, fromOrigin(application, "POST", path, RunningApplication.FORM, "not a form"));
         }

@@ -48,7 +48,7 @@ class SluicePropertiesTest {
     @TempDir
     private Path directory;
 
-    /** {@return the limits that Boot would set; its class has different names in Boot 3 and 4} */
+    /** {@return the limits that Boot would set} The class that has them has different names in Boot 3 and 4. */
     private static MultipartConfigElement bootLimits(MockEnvironment environment) {
         Class<?> type = Stream.of("autoconfigure.web.servlet", "servlet.autoconfigure")
                 .map(part -> "org.springframework.boot." + part + ".MultipartProperties")
@@ -119,7 +119,7 @@ class SluicePropertiesTest {
         "sluice.paths[/videos/*].max-boddy-bytes, 5MB, max-boddy-bytes is not a setting of a form",
         "sluice.paths[/videos/*].memory-budget-bytes, 5MB, memory-budget-bytes is not a setting of a form",
         "sluice.paths./videos/*.max-body-bytes, 5MB, write a path in brackets",
-        "sluice.paths[/videos/*.mp4].max-body-bytes, 5MB, neither /a/path nor /a/path/*",
+        "sluice.paths[/videos/*.mp4].max-body-bytes, 5MB, the pattern /videos/*.mp4 is invalid",
     })
     void pathProperty_invalid_isRejectedAtStartup(String property, String value, String reason) {
         InvalidConfigurationPropertyValueException wrong = assertThrows(

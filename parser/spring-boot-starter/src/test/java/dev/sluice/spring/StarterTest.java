@@ -90,7 +90,7 @@ import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.multipart.support.StandardServletMultipartResolver;
 import org.springframework.web.servlet.ModelAndView;
 
-/** Applications that know nothing of Sluice, with the starter on their class path. */
+/** Applications that do not refer to Sluice, with the starter on their class path. */
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class StarterTest {
@@ -117,7 +117,6 @@ class StarterTest {
             HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
     private ConfigurableApplicationContext context;
 
-    /** An application that does not refer to Sluice. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Uploads {
@@ -142,6 +141,11 @@ class StarterTest {
             boolean virtual = Thread.currentThread().toString().startsWith("VirtualThread");
             return bound.title() + " " + bound.file().getSize() + " " + part.getSize() + " " + bytes.length + " "
                     + virtual;
+        }
+
+        @PostMapping("/file")
+        String file(@RequestParam("file") MultipartFile file) {
+            return "file " + file.getSize();
         }
 
         @PostMapping("/title")
@@ -351,7 +355,7 @@ class StarterTest {
 
     @ParameterizedTest
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
-    void missingResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
+    void exhaustedResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
         start(List.of(Uploads.class), "--sluice." + property);
         HttpResponse<String> answer = post("/upload", form("one", 100_000));
         assertEquals(status, answer.statusCode());
@@ -385,7 +389,7 @@ class StarterTest {
                 Thread.sleep(100);
                 out.write('x'); // the rate is checked when bytes are read
             }
-            socket.shutdownOutput(); // Tomcat closes after the body has ended or timed out
+            socket.shutdownOutput(); // Tomcat closes the connection after the body has ended or timed out
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
             assertTrue(answer.contains("application/problem+json"), answer);
@@ -411,7 +415,7 @@ class StarterTest {
         assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
     }
 
-    /** Boot's filter sets UTF-8 as the charset of each request, which must not matter. */
+    /** Boot's filter sets UTF-8 as the charset of each request, which must not replace the configured charset. */
     @Test
     void headerCharset_isUsedForFileNames() throws Exception {
         start(List.of(Uploads.class), "--sluice.header-charset=ISO-8859-1");
@@ -440,8 +444,8 @@ class StarterTest {
     }
 
     /**
-     * @param finished whether the client sends the rest of the body; otherwise the upload ends after the grace
-     *     period
+     * @param finished whether the client sends the rest of the body; otherwise the upload ends after the grace period
+     *     of the shutdown
      */
     @ParameterizedTest
     @CsvSource({"true, false", "false, false", "false, true"})
@@ -515,7 +519,7 @@ class StarterTest {
     }
 
     @Test
-    @Timeout(240) // it starts eight applications
+    @Timeout(240) // starts eight applications
     void otherMultipart_isRefusedUnlessAllowed() throws Exception {
         String[][] others = {
             {"415", "POST", "multipart/mixed", "", "\"reason\":\"unsupported_media_type\""},
@@ -527,10 +531,10 @@ class StarterTest {
                 "\"detail\":\"forms are accepted with POST, PUT, PATCH\""
             }
         };
-        // With and without a resolver that would read the body.
+        // The second resolver does not read the body. The third one reads only multipart/form-data.
         for (String property :
                 List.of("resolve-lazily=false", "resolve-lazily=true", "strict-servlet-compliance=true")) {
-            boolean strict = property.startsWith("strict"); // a resolver that differs only in what it reads
+            boolean strict = property.startsWith("strict"); // one kind of handlers suffices
             for (Class<?> handlers :
                     strict ? List.of(Object.class) : List.of(Object.class, Handlers.class, Views.class)) {
                 start(List.of(Uploads.class, handlers), "--spring.servlet.multipart." + property);
@@ -709,6 +713,39 @@ class StarterTest {
         assertTrue(all.contains("\"value\":3.0"), all);
     }
 
+    private HttpResponse<String> postJson(String path, String accept) throws Exception {
+        return send(
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "application/json")
+                        .header("Accept", accept)
+                        .POST(HttpRequest.BodyPublishers.ofString("{}")),
+                path);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void json_forAControllerThatNeedsAFile_isAnsweredWith415(boolean problemDetails) throws Exception {
+        start(List.of(Uploads.class), "--spring.mvc.problemdetails.enabled=" + problemDetails);
+        HttpResponse<String> answer = postJson("/file", "*/*");
+        assertEquals(415, answer.statusCode(), answer::body);
+        assertEquals(
+                "multipart/form-data", answer.headers().firstValue("Accept").orElse(""));
+        assertTrue(answer.body().contains("\"reason\":\"unsupported_media_type\""), answer::body);
+        HttpResponse<String> page = postJson("/file", "text/html");
+        assertEquals(415, page.statusCode(), page::body);
+        assertTrue(page.headers().firstValue("Content-Type").orElse("").startsWith("text/html"), page::body);
+        assertEquals(413, post("/file", form("one", 2 << 20)).statusCode());
+        assertEquals(
+                400,
+                post("/file", form("one", 10).replace("\"file\"", "\"other\"")).statusCode());
+    }
+
+    @Test
+    void json_forAControllerThatNeedsAFile_reachesHandlersOfApplication() throws Exception {
+        start(List.of(Uploads.class, Handlers.class));
+        assertEquals("refused: false", postJson("/file", "*/*").body());
+    }
+
     @Test
     void formMetrics_ofApplication_replaceTheMeters() throws Exception {
         start(List.of(Uploads.class, Counted.class));
@@ -739,7 +776,7 @@ class StarterTest {
         assertTrue(output.getAll().contains("FileSystemException: " + location), output::getAll);
     }
 
-    /** In HTTP/2 a {@code Connection} header is a protocol error: the client would not see the answer. */
+    /** In HTTP/2 a {@code Connection} header is a protocol error, and the client would reject the answer. */
     @Test
     void refusal_overHttp2_hasNoConnectionHeader() throws Exception {
         start(

@@ -29,7 +29,7 @@ import org.springframework.web.multipart.MultipartFile;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The ten uploads on ordinary controllers of Spring MVC and WebFlux, which do not refer to Sluice. */
+/** The {@link TenUploads}, sent to ordinary controllers of Spring MVC and WebFlux, which do not refer to Sluice. */
 @Timeout(300)
 class TenUploadsTest {
     private static final long LIMIT = 1 << 20;
@@ -59,7 +59,7 @@ class TenUploadsTest {
         String upload(@RequestPart(name = "photo", required = false) List<MultipartFile> photos) throws IOException {
             int count = 0;
             for (MultipartFile photo : photos) {
-                if (!photo.isEmpty()) { // the user left the input empty
+                if (!photo.isEmpty()) { // empty if the user chose no file
                     photo.transferTo(store.resolve(UUID.randomUUID().toString()));
                     count++;
                 }
@@ -78,7 +78,7 @@ class TenUploadsTest {
 
         @PostMapping(path = "/upload", consumes = MediaType.MULTIPART_FORM_DATA_VALUE)
         Mono<String> upload(@RequestPart("photo") Flux<FilePart> photos) {
-            return photos.filter(photo -> !photo.filename().isEmpty()) // the user left the input empty
+            return photos.filter(photo -> !photo.filename().isEmpty()) // empty if the user chose no file
                     .concatMap(photo -> photo.transferTo(
                                     store.resolve(UUID.randomUUID().toString()))
                             .thenReturn(1))

@@ -141,14 +141,13 @@ class WebFluxTest {
         }
     }
 
-    /** An application that does not refer to Sluice. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     @Import(Netty.class)
     static class Uploads {
         /**
          * Suppresses answers to closed connections. Reactor Netty 1.2.18 leaks the buffer of an answer that is created
-         * while the connection is closed, and a shutdown ends bodies, which creates such answers. The leak does not
+         * while the connection is being closed. A shutdown ends bodies, and so causes such answers. The leak does not
          * depend on the readers: it also occurs with Spring's readers and without any.
          */
         @Bean
@@ -207,13 +206,23 @@ class WebFluxTest {
                     .map(parts -> ((FormFieldPart) parts.getFirst("title")).value() + parts.keySet());
         }
 
-        /** Receives the form with options of its own. */
+        /** Receives the form with its own options. */
         @PostMapping("/own")
         Mono<String> own(ServerWebExchange exchange) {
             SluiceWebFlux forms =
                     Objects.requireNonNull(exchange.getApplicationContext()).getBean(SluiceWebFlux.class);
             return forms.form(exchange.getRequest(), options -> options.maxPartBytes(MIB))
                     .map(form -> "own " + form.parts().get(1).size());
+        }
+
+        /** Subscribes without the Reactor context of the request. */
+        @PostMapping("/detached")
+        Mono<String> detached(ServerWebExchange exchange) {
+            SluiceWebFlux forms =
+                    Objects.requireNonNull(exchange.getApplicationContext()).getBean(SluiceWebFlux.class);
+            return Mono.fromFuture(forms.form(exchange.getRequest(), options -> options)
+                    .map(form -> "received " + form.parts().size())
+                    .toFuture());
         }
 
         @PostMapping("/parts")
@@ -311,7 +320,7 @@ class WebFluxTest {
                 .run(all.toArray(String[]::new));
     }
 
-    /** Other classes use the same server. */
+    /** Resets the counters, which other test classes use too. */
     @BeforeEach
     void countFromZero() {
         ACCEPTED.set(0);
@@ -334,8 +343,8 @@ class WebFluxTest {
                         || heldResources() > 0
                         || LeakDetection.open() > 0)
                 && System.nanoTime() < deadline) {
-            Thread.sleep(1); // a request ends shortly after its answer, and a channel closes before its last buffer is
-            // released
+            // A request ends shortly after its answer, and a channel closes before its last buffer is released.
+            Thread.sleep(1);
         }
         assertEquals(CONNECTED.get(), ACCEPTED.get());
         assertTrue(CHANNELS.isEmpty());
@@ -424,6 +433,19 @@ class WebFluxTest {
     }
 
     @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void form_withoutEndOfRequest_isNotReceived(CapturedOutput output) throws Exception {
+        start("--logging.level.org.springframework.boot=ERROR");
+        assertTrue(post("/detached", form("one", MIB)).startsWith("HTTP/1.1 500 "));
+        assertTrue(output.getAll().contains("Define SluiceWebFlux as a bean, and return the Mono."), output::getAll);
+        try (Socket socket = connect()) {
+            send(socket, "/detached", "application/json", 2, "{}");
+            String refused = answer(socket);
+            assertTrue(refused.startsWith("HTTP/1.1 415 "), refused);
+        }
+    }
+
+    @Test
     void ownOptions_limitForm() throws Exception {
         start();
         String tooLarge = post("/own", form("one", MIB + 1));
@@ -465,7 +487,8 @@ class WebFluxTest {
         }
         try (Socket socket = connect()) {
             send(socket, "/parts", "multipart/mixed", form("", 10).length(), form("", 10));
-            assertTrue(answer(socket).startsWith("HTTP/1.1 415 "));
+            String refused = answer(socket);
+            assertTrue(refused.startsWith("HTTP/1.1 415 "), refused);
         }
         try (Socket socket = connect()) {
             socket.getOutputStream()
@@ -523,7 +546,7 @@ class WebFluxTest {
         assertTrue(post("/parts", file.repeat(100) + "--B--\r\n").startsWith("HTTP/1.1 200 "));
         String files = post("/parts", file.repeat(101) + "--B--\r\n");
         assertTrue(files.startsWith("HTTP/1.1 413 ") && files.contains("\"limit\":\"maxFiles\""), files);
-        try (Socket socket = connect()) { // refused by its Content-Length
+        try (Socket socket = connect()) { // rejected because of its Content-Length
             send(socket, "/parts", "multipart/form-data", (64 << 20) + 1, "");
             socket.shutdownOutput();
             String body = answer(socket);
@@ -548,7 +571,7 @@ class WebFluxTest {
 
     @ParameterizedTest
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
-    void missingResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
+    void exhaustedResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
         start("--sluice." + property);
         String answer = post("/upload", form("one", MIB));
         assertTrue(answer.startsWith("HTTP/1.1 " + status + ' '), answer);
@@ -619,7 +642,7 @@ class WebFluxTest {
         start("--spring.webflux.multipart.max-in-memory-size=1KB");
         String body = form("one", MIB);
         for (int sent : new int[] {0, 60, 200, 5000, 200_000, MIB}) {
-            for (int linger : new int[] {-1, 0}) { // close or reset the connection
+            for (int linger : new int[] {-1, 0}) { // -1 closes the connection, 0 resets it
                 try (Socket socket = connect()) {
                     send(socket, path, "multipart/form-data", body.length(), body.substring(0, sent));
                     if (linger == 0) {
@@ -632,8 +655,8 @@ class WebFluxTest {
     }
 
     /**
-     * @param finished whether the client sends the rest of the body; otherwise the upload ends after the grace
-     *     period
+     * @param finished whether the client sends the rest of the body; otherwise the upload ends after the grace period
+     *     of the shutdown
      */
     @ParameterizedTest
     @CsvSource({"/upload, true", "/upload, false", "/parts, false", "/events, true", "/events, false"})
@@ -682,7 +705,8 @@ class WebFluxTest {
     }
 
     /**
-     * Spring #31217: a disconnect cancels the handler, which does not delete the file. Spring's own reader leaks it.
+     * Spring #31217: a disconnect cancels the handler, which does not delete its file. Spring's own reader does not
+     * delete it either.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -699,7 +723,7 @@ class WebFluxTest {
         assertNothingIsKept();
         assertEnds(
                 "one f.txt " + MIB,
-                post("/upload", body)); // its file is deleted, and later than the first one would be
+                post("/upload", body)); // the file of the first request would be deleted before this one
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
         while (files().stream().anyMatch(file -> !file.equals(fileOfHandler)) && System.nanoTime() < deadline) {
             Thread.sleep(1);

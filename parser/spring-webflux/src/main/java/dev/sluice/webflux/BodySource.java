@@ -41,8 +41,8 @@ import reactor.util.context.ContextView;
  * The body of a request, as the source of a form. It requests one buffer at a time while the form's intake has demand.
  *
  * <p>If a form is rejected, the rest of the body is read and discarded, up to a limit. The failure is reported only
- * then. A server may close the connection as soon as it has answered, and a client that is still sending would then not
- * read the answer.
+ * after that. A server may close the connection once it has answered, and a client that is still sending would then
+ * miss the answer.
  */
 final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource, Disposable {
     private final ReactiveHttpInputMessage message;
@@ -56,7 +56,10 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     private volatile @Nullable FormIntake intake;
     private @Nullable Consumer<Throwable> fail;
 
-    /** @param workers the scheduler for blocking work; null if nothing blocks, to run all work on the calling thread */
+    /**
+     * @param workers the scheduler for work that may block; null to run all work on the calling thread, which is
+     *     allowed only if none of it blocks
+     */
     BodySource(ReactiveHttpInputMessage message, @Nullable Scheduler workers, ContextView context) {
         this.message = message;
         this.workers = workers;
@@ -122,7 +125,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
 
     private void holdFailure(Throwable reason) {
         pendingFailure.set(reason);
-        if (isDisposed() || intake().demand() == 0) { // the body has ended, or its rest is not worth discarding
+        if (isDisposed() || intake().demand() == 0) { // the body has ended, or nothing more of it is discarded
             emitFailure();
         }
     }
@@ -175,8 +178,8 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     }
 
     /**
-     * {@return the bytes of {@code buffer}, which is <em>transferred</em>. Copies only buffers that are neither Netty's
-     * nor on the heap}
+     * {@return the bytes of {@code buffer}, which is <em>transferred</em>. The bytes of Netty buffers and of {@link
+     * DefaultDataBuffer}s are shared, and the bytes of all others are copied}
      */
     private static ByteBuf bytes(DataBuffer buffer) {
         if (buffer instanceof NettyDataBuffer netty) {
@@ -214,7 +217,10 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
         return head;
     }
 
-    /** Requests one buffer if there is demand. Called after each buffer, and by the intake once it has demand again. */
+    /**
+     * Requests one buffer if there is demand; otherwise reports the held failure, if there is one. Called after each
+     * buffer, and by the intake once it has demand again.
+     */
     @Override
     public void wanted() {
         if (intake().demand() > 0) {
@@ -233,7 +239,10 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
         }
     }
 
-    /** Runs {@code work} on a worker or, without workers, on this thread after the task that it is running. */
+    /**
+     * Schedules {@code work} on a worker. Without workers, runs it on the calling thread. If queued work is already
+     * running, it runs after that work, on the same thread.
+     */
     @Override
     public void resume(Runnable work) {
         if (workers != null) {

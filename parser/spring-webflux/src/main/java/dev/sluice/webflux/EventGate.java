@@ -11,7 +11,7 @@ import reactor.core.publisher.FluxSink;
 final class EventGate {
     private final FluxSink<PartEvent> events;
 
-    /** The events requested but not sent, at least -1. */
+    /** The number of events that are requested but not sent; -1 if one was sent ahead. */
     private final AtomicLong credit = new AtomicLong();
 
     private final AtomicReference<@Nullable Readiness> pendingReadiness = new AtomicReference<>();
@@ -36,7 +36,7 @@ final class EventGate {
     /**
      * Sends an event. Must not be called by two threads at the same time.
      *
-     * @return becomes ready when the next event is requested
+     * @return a readiness that becomes ready when the next event is requested
      */
     Readiness send(PartEvent event) {
         events.next(event);
@@ -45,7 +45,7 @@ final class EventGate {
         }
         Readiness readiness = Readiness.pending();
         pendingReadiness.set(readiness);
-        resumeSender(); // a request since the check above found no readiness to complete
+        resumeSender(); // a request that came after the check above found no readiness
         return readiness;
     }
 

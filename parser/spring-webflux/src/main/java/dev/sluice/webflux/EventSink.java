@@ -23,8 +23,8 @@ import org.springframework.http.codec.multipart.PartEvent;
 /**
  * A sink that turns one part into events: a field into one event, any other part into one event for each buffer.
  *
- * <p>A buffer becomes an event once the next buffer has arrived or the part has ended, as with Spring's own reader. So
- * if a body that fits into one buffer is refused, the refusal arrives before the first event of its file.
+ * <p>A buffer becomes an event once the next buffer has arrived or the part has ended, as with Spring's own reader.
+ * Therefore, if a rejected body fits into one buffer, the error arrives before any event of its files.
  */
 final class EventSink implements PartSink {
     private static final byte[] NOTHING = {};
@@ -35,7 +35,7 @@ final class EventSink implements PartSink {
     private final EventGate gate;
     private final MemoryBudget.Account memory;
     private @Nullable ByteArrayOutputStream field;
-    /** The last buffer of a part that is not a field; empty before the first one. */
+    /** The last buffer of a part that is not a field; empty before the first buffer. */
     private byte[] lastBuffer = NOTHING;
 
     /** @param memory the account that a field is charged to until it is complete; <em>transferred</em> */
@@ -74,7 +74,7 @@ final class EventSink implements PartSink {
             return gate.send(event(last, true));
         }
         byte[] bytes = field.toByteArray();
-        field = null; // the form references its sinks until it ends
+        field = null; // frees the bytes now: the form keeps its sinks until it ends
         memory.close();
         Charset charset = Objects.requireNonNullElse(head.charset(), StandardCharsets.UTF_8);
         return gate.send(new FieldEvent(name(), headers, buffer(bytes), new String(bytes, charset)));
@@ -93,7 +93,7 @@ final class EventSink implements PartSink {
     }
 
     private String name() {
-        return Objects.requireNonNull(head.name(), "form-data parts have names");
+        return Objects.requireNonNull(head.name(), "the part has no name, but every part of a form must have one");
     }
 
     private static DataBuffer buffer(byte[] bytes) {

@@ -22,10 +22,7 @@ final class PartReader extends FormMessageReader<Object> {
     private static final ResolvableType BY_NAME =
             ResolvableType.forClassWithGenerics(MultiValueMap.class, String.class, Part.class);
 
-    /**
-     * Spring's reader for other multipart bodies, if they are not refused. WebFlux has only one reader for maps of
-     * parts.
-     */
+    /** Spring's reader for other multipart bodies, unless they are refused: WebFlux has only one reader for maps. */
     private final MultipartHttpMessageReader others =
             new MultipartHttpMessageReader(new DefaultPartHttpMessageReader());
 

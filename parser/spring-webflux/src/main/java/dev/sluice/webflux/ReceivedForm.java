@@ -11,7 +11,7 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** A received form with Spring's parts. It is closed at the end of the request, or when its last part is deleted. */
+/** A received form and its Spring parts. It is closed at the end of the request, or when its last part is deleted. */
 final class ReceivedForm implements Disposable {
     private final MultipartForm form;
     private final List<ReceivedPart> parts = new ArrayList<>();
@@ -38,7 +38,7 @@ final class ReceivedForm implements Disposable {
         return Schedulers.boundedElastic();
     }
 
-    /** Closes the form if all of its parts are deleted. */
+    /** Called after a part was deleted. Closes the form after the last one. */
     void partDeleted() {
         if (remaining.decrementAndGet() == 0) {
             form.close();

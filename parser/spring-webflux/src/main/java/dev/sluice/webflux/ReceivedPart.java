@@ -70,7 +70,7 @@ class ReceivedPart implements Part {
         }
     }
 
-    /** {@return a text for logs, without anything that the client sent} */
+    /** {@return a description for logs, without anything that the client sent} */
     @Override
     public String toString() {
         return part.toString();

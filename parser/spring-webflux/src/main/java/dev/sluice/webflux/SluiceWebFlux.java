@@ -25,15 +25,15 @@ import reactor.util.context.ContextView;
 /**
  * A configurer and filter that lets Sluice read the forms of a WebFlux application. Define it as a bean, once. As a
  * configurer it adds two readers, one for {@code Part} and {@code MultiValueMap<String, Part>}, and one for {@code
- * PartEvent}. As a filter it deletes the parts at the end of each request. Spring itself would keep them after the
+ * PartEvent}. As a filter it deletes the parts at the end of each request. Spring itself does not delete them if the
  * client disconnects.
  *
- * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory, or beyond a
- * threshold in files, written by threads of {@code Schedulers.boundedElastic()}. Events are emitted as the bytes arrive
+ * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory or, if they exceed a
+ * threshold, in files that threads of {@code Schedulers.boundedElastic()} write. Events are emitted as the bytes arrive
  * and as the subscriber requests them. Their buffers are on the heap, so an operator that discards them leaks nothing.
  * The decider of the options is not called for events. A refused form arrives as a {@link
  * org.springframework.web.server.ResponseStatusException} with the status of the {@link dev.sluice.MultipartException}
- * that is its cause; its {@code ProblemDetail} names the limit.
+ * that is its cause. The {@code ProblemDetail} names the limit.
  *
  * <p>Thread-safe.
  */
@@ -48,14 +48,14 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
         this.refusesOthers = refusesOthers;
     }
 
-    /** {@return a bean that receives forms by {@code options}, and refuses other multipart bodies with 415} */
+    /** {@return a bean that receives forms with {@code options}, and refuses other multipart bodies with 415} */
     public static SluiceWebFlux of(FormOptions options) {
         return new SluiceWebFlux(Forms.of(options), true);
     }
 
     /**
-     * {@return a bean that receives forms by {@code options}, and leaves other multipart bodies to Spring, which does
-     * not have these limits}
+     * {@return a bean that receives forms with {@code options}, and leaves other multipart bodies to Spring, which does
+     * not apply these limits}
      */
     public static SluiceWebFlux onlyForms(FormOptions options) {
         return new SluiceWebFlux(Forms.of(options), false);
@@ -77,8 +77,7 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-        String type = exchange.getRequest().getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
-        if (type == null || !type.regionMatches(true, 0, MULTIPART, 0, MULTIPART.length())) {
+        if (!isMultipart(exchange.getRequest())) {
             return chain.filter(exchange);
         }
         Disposable.Composite resources = Disposables.composite();
@@ -87,16 +86,30 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
                 .contextWrite(Context.of(SluiceWebFlux.class, resources));
     }
 
+    private static boolean isMultipart(ServerHttpRequest request) {
+        String type = request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
+        return type != null && type.regionMatches(true, 0, MULTIPART, 0, MULTIPART.length());
+    }
+
     /**
-     * {@return the form of a request, received with its own options} Use it in place of parameters of the type {@code
-     * Part}: the body can be read only once. The form is closed when the request ends. Sinks run on the threads of {@code
-     * Schedulers.boundedElastic()}. A refused form arrives as the same exception as with parts.
+     * {@return the form of a request, received with its own options} Use it in place of parameters of the type {@code Part}:
+     * the body can be read only once. The form is closed when the request ends. Sinks run on the threads of {@code
+     * Schedulers.boundedElastic()}. A refused form arrives as the same exception as for parts.
+     *
+     * <p>The filter signals the end of the request to this method through the Reactor context. So return the {@code Mono}
+     * from the handler of the request. If the {@code Mono} is subscribed elsewhere, for example by {@code block()}, or if the
+     * request has not passed the filter, it fails with an {@link IllegalStateException} and leaves the body unread.
      *
      * @param change changes the options of this bean for the request: a {@link FormOptions.Builder#decider}, limits, a
      *     progress listener
      */
     public Mono<MultipartForm> form(ServerHttpRequest request, UnaryOperator<FormOptions.Builder> change) {
-        return Mono.defer(() -> {
+        return Mono.deferContextual(context -> {
+                    if (isMultipart(request) && !context.hasKey(SluiceWebFlux.class)) {
+                        return Mono.error(new IllegalStateException("Nothing would close the form: its request has not"
+                                + " passed the filter of SluiceWebFlux, or the Mono is not subscribed by the handler"
+                                + " of the request. Define SluiceWebFlux as a bean, and return the Mono."));
+                    }
                     FormOptions options =
                             change.apply(forms.options().toBuilder()).build();
                     return SluiceWebFlux.<MultipartForm>receive(forms, request, options, (form, sink) -> {
@@ -110,7 +123,7 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     /**
      * {@return a form, received on a scheduler for blocking work}
      *
-     * @param emit passes a received form to the sink; owns the form
+     * @param emit the callback that passes a received form to the sink, and owns the form
      */
     static <T> Mono<T> receive(
             Forms forms,

@@ -1,5 +1,7 @@
 package dev.sluice.webflux;
 
+import static org.junit.jupiter.api.Assertions.assertSame;
+
 import dev.sluice.form.Readiness;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
@@ -68,6 +70,15 @@ class EventGateTest {
         public FluxSink<PartEvent> onDispose(Disposable end) {
             return this;
         }
+    }
+
+    @Test
+    void requests_beyondMaximum_areUnbounded() {
+        Subscriber subscriber = new Subscriber();
+        EventGate gate = new EventGate(subscriber);
+        subscriber.requestListener.accept(Long.MAX_VALUE - 1);
+        subscriber.requestListener.accept(10);
+        assertSame(Readiness.READY, gate.send(EVENT));
     }
 
     @Test

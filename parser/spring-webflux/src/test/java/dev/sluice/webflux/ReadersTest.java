@@ -88,7 +88,7 @@ import reactor.util.context.Context;
 
 /**
  * Tests the readers with pooled buffers. All buffers are tracked, and no form may leave a buffer, a file or reserved
- * memory.
+ * memory. The numbers in names of tests are issues of the Spring Framework.
  */
 @Timeout(300)
 @ExtendWith(LeakCheck.class)
@@ -233,8 +233,11 @@ class ReadersTest {
             assertEquals(3000, Files.size(target));
         }
         assertWhole(parts, 3000);
+        for (int call = 0; call < 4; call++) {
+            parts.getFirst("title").delete().block(LONG); // only the first call has an effect
+        }
+        assertEquals(3000, bytes(parts.getFirst("file")).length);
         parts.values().forEach(ReadersTest::deleteAll);
-        parts.values().forEach(ReadersTest::deleteAll); // a second call has no effect
         assertThrows(IllegalStateException.class, () -> bytes(parts.getFirst("file")));
         assertThrows(
                 IllegalStateException.class,
@@ -330,7 +333,7 @@ class ReadersTest {
         assertTrue(sent.get() > 1 << 20);
     }
 
-    /** The body is available at once, so each request could be nested in the previous one. */
+    /** The whole body is available at once, so each request for a buffer could run within the previous one. */
     @Test
     void stackDepth_ofLargeBody_isBounded() throws Exception {
         byte[] form = form(0);
@@ -447,8 +450,7 @@ class ReadersTest {
      * buffers in their queues. One filter retains all buffers that pass it.
      *
      * @param fails whether the body fails; otherwise the subscriber cancels
-     * @param releasesDiscarded whether a downstream operator also releases discarded buffers, as Spring's writers
-     *     do
+     * @param releasesDiscarded whether a downstream operator also releases discarded buffers, as Spring's writers do
      */
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
@@ -648,7 +650,7 @@ class ReadersTest {
         assertEquals(0, memory.used());
     }
 
-    /** A cancelled application does not delete its parts, so the end of the request must. */
+    /** A cancelled application does not delete its parts, so the end of the request must delete them. */
     @Test
     void spring31217_files_endWithTheirRequests() {
         Flux.range(0, 60)
@@ -717,10 +719,10 @@ class ReadersTest {
     }
 
     /**
-     * Compares Spring's readers with Sluice's. In the Spring version of this build, the defects 36694 and 28740 are
-     * fixed: forms are complete, and no file is left. The defects 33741 and 36262 remain if another part follows a file
+     * Compares Spring's readers with Sluice's. In the Spring version of this build, the issues 36694 and 28740 are
+     * fixed: forms are complete, and no file is left. The issues 33741 and 36262 remain if another part follows a file
      * that is being written: the buffers that wait for the disk are never released. Spring's reader for events does not
-     * use the disk. The tests of the starter cover 31217.
+     * use the disk. The tests of the starter cover issue 31217.
      */
     @ParameterizedTest
     @CsvSource({"COMPLETE, false", "TRUNCATED, true", "DISCONNECTED, true", "CANCELLED, true"})
@@ -785,7 +787,7 @@ class ReadersTest {
     /**
      * Discards an event, a part or a map of parts.
      *
-     * @return the number of parts that end with it
+     * @return the number of parts that end with the element
      */
     private static int discard(Object element) {
         if (element instanceof PartEvent event) {
@@ -835,6 +837,21 @@ class ReadersTest {
                 () -> reader(small, PART, FORM_DATA)
                         .readMono(PART, new Request(FORM_DATA, Flux.empty()), Map.of())
                         .block(LONG));
+    }
+
+    /** The field has three bytes, in one buffer or in three. The file has arrived before the text of the field is read. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4096})
+    void field_tooLarge_isRefused(int chunk) {
+        SluiceWebFlux small = sluice(o -> o.maxFieldBytes(2));
+        for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
+            ResponseStatusException tooLarge = assertThrows(
+                    ResponseStatusException.class,
+                    () -> reader(small, type, FORM_DATA)
+                            .read(type, new Request(FORM_DATA, body(form(2000), chunk, POOLED)), Map.of())
+                            .blockLast(LONG));
+            assertEquals("maxFieldBytes", tooLarge.getBody().getProperties().get("limit"));
+        }
     }
 
     @Test

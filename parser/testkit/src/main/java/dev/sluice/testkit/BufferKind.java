@@ -62,12 +62,10 @@ public enum BufferKind {
 
     private static final int MARGIN = 11;
 
-    /** Creates a buffer from a range of an array. */
     private interface Maker {
         ByteBuf of(byte[] source, int from, int to);
     }
 
-    /** The allocators of the buffers. */
     private static final class Memory {
         /** Counts the unpooled memory. Netty never wraps its buffers for leak detection. */
         static final UnpooledByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);

@@ -7,7 +7,7 @@ final class Bytes {
 
     private Bytes() {}
 
-    /** RFC 9110 section 5.6.2: tchar. */
+    /** {@return whether a byte is a tchar (RFC 9110 section 5.6.2)} */
     static boolean isToken(int c) {
         return (c >= 'a' && c <= 'z')
                 || (c >= 'A' && c <= 'Z')
@@ -19,7 +19,7 @@ final class Bytes {
         return c == ' ' || c == '\t';
     }
 
-    /** Returns whether a byte is not allowed in a header value. */
+    /** {@return whether a byte is not allowed in a header value} */
     static boolean isControl(int c) {
         return (c < ' ' && c != '\t') || c == 0x7F;
     }

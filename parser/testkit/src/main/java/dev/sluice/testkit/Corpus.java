@@ -19,17 +19,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The corpus of multipart bodies, with the result that the source of each case expects, and the project's own decision
- * where it differs.
+ * The corpus of multipart bodies, mostly from the tests of other projects, each with its expected result, and with
+ * Sluice's own decision if that differs.
  *
  * <p>The cases are the files {@code <folder>/<name>.body} and {@code .json} in {@code parser/testkit/corpus}, and in a
- * {@code shared/corpus} next to the project if it exists. The project's own decisions are in {@code verdicts.json}. The
- * files of the cases are never edited.
+ * {@code shared/corpus} next to the project if it exists. Sluice's decisions are in {@code verdicts.json}. The files of
+ * the cases are never edited.
  */
 public final class Corpus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Maps the error categories of the corpus to reasons. */
+    /** Sluice's reasons for each error category of the corpus. */
     private static final Map<String, Set<String>> REASONS = Map.ofEntries(
             Map.entry("missing-boundary", Set.of("MISSING_BOUNDARY")),
             Map.entry("invalid-boundary", Set.of("INVALID_BOUNDARY")),
@@ -56,8 +56,8 @@ public final class Corpus {
      * @param contentType the Content-Type of the request
      * @param body the multipart body; must not be modified
      * @param says the corpus's expectation, in a few words
-     * @param source the corpus's expectation
-     * @param decisions the project's decisions that differ from the corpus, by preset
+     * @param source the corpus's expectation as a verdict
+     * @param decisions Sluice's decisions that differ from the corpus, by preset
      */
     public record Case(
             String id, String contentType, byte[] body, String says, Verdict source, Map<String, Decision> decisions) {
@@ -67,7 +67,8 @@ public final class Corpus {
         }
 
         /**
-         * {@return the expected result of the case: from the corpus, unless the project decides otherwise}
+         * {@return the result that Sluice must have: the expectation of the corpus, unless there is a decision for the
+         * preset}
          *
          * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
          */
@@ -86,7 +87,7 @@ public final class Corpus {
      * A decision that differs from the corpus.
      *
      * @param verdict the expected result
-     * @param row the row of the policy
+     * @param row the row of {@code parser/docs/policy.md}
      * @param why the reason, in one line
      */
     public record Decision(Verdict verdict, String row, String why) {}
@@ -96,9 +97,20 @@ public final class Corpus {
         return Loaded.CASES;
     }
 
-    /** Loads the cases on first use. */
+    /**
+     * {@return the sizes of the chunks in which a body of {@code size} bytes is read; 0 means one chunk for the whole
+     * body}
+     */
+    public static int[] chunkSizes(int size) {
+        return size > Loaded.SUITE.get("largestCut").asInt() ? new int[] {0} : Loaded.CHUNK_SIZES.clone();
+    }
+
+    /** Loads the cases and the chunk sizes on first use. */
     private static final class Loaded {
         static final List<Case> CASES = load();
+        static final JsonNode SUITE = json(root().resolve("parser/testkit/suite/suite.json"));
+        static final int[] CHUNK_SIZES =
+                SUITE.get("chunkSizes").valueStream().mapToInt(JsonNode::asInt).toArray();
     }
 
     private static List<Case> load() {
@@ -112,9 +124,7 @@ public final class Corpus {
                     String name = body.getFileName().toString();
                     String id = body.getName(body.getNameCount() - 2) + "/" + name.substring(0, name.length() - 5);
                     if (!cases.containsKey(id)) {
-                        JsonNode json =
-                                JSON.readTree(body.resolveSibling(name.substring(0, name.length() - 5) + ".json")
-                                        .toFile());
+                        JsonNode json = json(body.resolveSibling(name.substring(0, name.length() - 5) + ".json"));
                         byte[] bytes = Files.readAllBytes(body);
                         if (!Verdict.sha256(bytes).equals(json.get("bodySha256").asText())) {
                             throw new IllegalStateException(
@@ -134,6 +144,14 @@ public final class Corpus {
                 }
             }
             return List.copyOf(cases.values());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static JsonNode json(Path file) {
+        try {
+            return JSON.readTree(file.toFile());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -212,9 +230,9 @@ public final class Corpus {
         return json.has(field) ? HexFormat.of().parseHex(json.get(field).asText()) : null;
     }
 
-    private static Map<String, Map<String, Decision>> decisions(Path file) throws IOException {
+    private static Map<String, Map<String, Decision>> decisions(Path file) {
         Map<String, Map<String, Decision>> all = new LinkedHashMap<>();
-        for (Map.Entry<String, JsonNode> entry : JSON.readTree(file.toFile()).properties()) {
+        for (Map.Entry<String, JsonNode> entry : json(file).properties()) {
             Map<String, Decision> byPreset = new LinkedHashMap<>();
             for (JsonNode json : entry.getValue()) {
                 Verdict verdict = json.has("error")

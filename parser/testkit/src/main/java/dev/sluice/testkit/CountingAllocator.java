@@ -23,7 +23,6 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         super(false);
     }
 
-    /** {@return the number of unreleased buffers} */
     public int liveCount() {
         return live.size();
     }

@@ -3,7 +3,7 @@ package dev.sluice.testkit;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Applies a preset's rules to deviations and keeps the accepted ones, each kind once per part. */
+/** The deviations of one body that the preset accepts, each kind once per part. */
 final class DeviationLog {
     private final PresetRules rules;
     private final List<Outcome.Deviation> reported = new ArrayList<>(2);
@@ -45,7 +45,7 @@ final class DeviationLog {
         return List.copyOf(silent);
     }
 
-    /** The rejection of a body. It has no stack trace, because generated bodies fail by the hundred thousand. */
+    /** The rejection of a body. It has no stack trace, because tests reject hundreds of thousands of bodies. */
     static final class Failure extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

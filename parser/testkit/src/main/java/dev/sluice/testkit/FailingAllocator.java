@@ -12,17 +12,12 @@ public final class FailingAllocator extends AbstractByteBufAllocator {
     /** The allocator that creates the buffers and counts the unreleased ones. */
     public final CountingAllocator memory = new CountingAllocator();
 
-    /** The error of the failing allocation. */
     public final OutOfMemoryError error = new OutOfMemoryError("planned");
 
     private final int failsAt;
     private final AtomicInteger count = new AtomicInteger();
 
-    /**
-     * Creates an allocator.
-     *
-     * @param failsAt the number of the failing allocation, 1 for the first
-     */
+    /** @param failsAt the number of the failing allocation, 1 for the first */
     public FailingAllocator(int failsAt) {
         this.failsAt = failsAt;
     }

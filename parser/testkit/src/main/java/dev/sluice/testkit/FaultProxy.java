@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -20,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
 /**
@@ -27,7 +29,7 @@ import java.util.function.Predicate;
  * requests. Each connection carries one request, and bodies have a {@code Content-Length}.
  */
 public final class FaultProxy implements Closeable {
-    /** What happens to one request. */
+    /** A fault that is injected into one request. */
     public enum Fault {
         NONE,
         /** The answer ends within its header section, as if a proxy had closed the connection. */
@@ -40,13 +42,13 @@ public final class FaultProxy implements Closeable {
         RESET,
         /** The server handles the request, and the connection is reset instead of an answer. */
         LOST_ANSWER,
-        /** No answer, and nothing is sent to the server, until the client disconnects or the proxy is closed. */
+        /** Nothing is sent to the server or the client. The connection ends at {@link #release} or {@link #close}. */
         HANG,
         /** The answer arrives in small pieces. */
         SLOW,
         /** The server handles the request, and the answer is delayed until {@link #release}. */
         LATE_ANSWER,
-        /** The client is cut off, and the server receives the request at {@link #release}. */
+        /** The connection is reset, and the server receives the request at {@link #release}. */
         LATE_REQUEST,
         /** The server receives the request a second time at {@link #release}. */
         DUPLICATE,
@@ -70,19 +72,32 @@ public final class FaultProxy implements Closeable {
     private record Rule(Predicate<String> which, AtomicInteger calls, int first, int last, Fault fault) {}
 
     private static final long SLOW_MILLIS = 5;
+    private static final int RECEIVE_BUFFER = 64 << 10;
 
     private final ServerSocket listener;
     private final int port;
+    private final long bytesPerSecond;
+    private long busyUntil = System.nanoTime();
     private final List<Rule> rules = new CopyOnWriteArrayList<>();
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger done = new AtomicInteger();
     private final CompletableFuture<Void> released = new CompletableFuture<>();
 
-    /** Starts listening in front of the server at {@code port}. */
+    /** Starts a proxy for the server at {@code port}. */
     public FaultProxy(int port) throws IOException {
+        this(port, Long.MAX_VALUE);
+    }
+
+    /** Starts a proxy that sends request bodies to {@code port}, all together at {@code bytesPerSecond}. */
+    public FaultProxy(int port, long bytesPerSecond) throws IOException {
         this.port = port;
-        this.listener = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
+        this.bytesPerSecond = bytesPerSecond;
+        this.listener = new ServerSocket();
+        if (bytesPerSecond < Long.MAX_VALUE) { // a larger buffer would accept whole bodies at once
+            listener.setReceiveBufferSize(RECEIVE_BUFFER);
+        }
+        listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 200);
         start(this::accept);
     }
 
@@ -91,7 +106,6 @@ public final class FaultProxy implements Closeable {
         return URI.create("http://127.0.0.1:" + listener.getLocalPort());
     }
 
-    /** {@return the port of the server} */
     public int port() {
         return port;
     }
@@ -99,8 +113,9 @@ public final class FaultProxy implements Closeable {
     /**
      * Injects {@code fault} into the requests that match {@code which}, from the {@code first} to the {@code last} one.
      *
-     * @param which tested with the method, path and query of a request, such as {@code GET /a?b}
-     * @param first counted from 1
+     * @param which the condition, which is tested with the method, path and query of a request, such as {@code GET
+     *     /a?b}
+     * @param first the number of the first such request, counted from 1
      */
     public void on(Predicate<String> which, int first, int last, Fault fault) {
         rules.add(new Rule(which, new AtomicInteger(), first, last, fault));
@@ -261,7 +276,7 @@ public final class FaultProxy implements Closeable {
         }
     }
 
-    /** {@return the answer with changed digits in its headers and body, but with intact framing} */
+    /** {@return the answer with changed letters and digits in its headers and body, but with intact framing} */
     private static byte[] damaged(byte[] answer, int headLength) {
         StringBuilder changed = new StringBuilder();
         String text = new String(answer, StandardCharsets.ISO_8859_1);
@@ -299,8 +314,7 @@ public final class FaultProxy implements Closeable {
         return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>m</Message></Error>";
     }
 
-    private static void refuse(InputStream in, long length, OutputStream out, String status, String code)
-            throws IOException {
+    private void refuse(InputStream in, long length, OutputStream out, String status, String code) throws IOException {
         copy(in, OutputStream.nullOutputStream(), length);
         answer(out, status, error(code));
     }
@@ -329,13 +343,24 @@ public final class FaultProxy implements Closeable {
                 .orElse(0);
     }
 
-    private static void copy(InputStream in, OutputStream out, long length) throws IOException {
+    /** Waits until the next {@code count} bytes may be sent, in turn with the other connections. */
+    private void keepRate(int count) {
+        long until;
+        synchronized (this) {
+            busyUntil = Math.max(busyUntil, System.nanoTime()) + count * TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
+            until = busyUntil;
+        }
+        LockSupport.parkNanos(until - System.nanoTime());
+    }
+
+    private void copy(InputStream in, OutputStream out, long length) throws IOException {
         byte[] bytes = new byte[64 << 10];
         for (long left = length; left > 0; ) {
             int count = in.read(bytes, 0, (int) Math.min(bytes.length, left));
             if (count < 0) {
                 throw new IOException("the client disconnected");
             }
+            keepRate(count);
             out.write(bytes, 0, count);
             left -= count;
         }

@@ -60,18 +60,19 @@ public final class FaultyFileSystem extends FileSystem {
         this.real = real;
     }
 
-    /** Makes the call fail that follows {@code n} others from now on; -1 for none. Resets {@link #calls()}. */
+    /** Lets {@code n} further calls succeed and makes the next one fail; -1 for no failure. Resets {@link #calls()}. */
     public void failAt(int n) {
         countFrom(n);
         named = true;
     }
 
     /**
-     * Makes one call fail and limits the space. The names of calls are not kept, so this works for any number of calls.
+     * Makes one call fail and limits the space. Unlike {@link #failAt}, does not record the names of calls, which would
+     * take memory.
      *
-     * @param callToFail the number of calls from now on that precede the failing one; -1 for none
-     * @param bytesOfSpace as for {@link #diskSpace}
-     * @param bytesPerWrite as for {@link #largestWrite}
+     * @param callToFail the number of further calls that succeed before one fails; -1 for no failure
+     * @param bytesOfSpace the same as for {@link #diskSpace}
+     * @param bytesPerWrite the same as for {@link #largestWrite}
      */
     public void faults(int callToFail, long bytesOfSpace, int bytesPerWrite) {
         countFrom(callToFail);
@@ -99,7 +100,7 @@ public final class FaultyFileSystem extends FileSystem {
         return failed;
     }
 
-    /** {@return the names of the calls since {@link #failAt}, in order; empty without it} */
+    /** {@return the names of the calls since {@link #failAt}, in order; empty if it was not called} */
     public List<String> calls() {
         return names;
     }
@@ -129,7 +130,6 @@ public final class FaultyFileSystem extends FileSystem {
         otherFileSystem = true;
     }
 
-    /** Makes the provider reject hard links as unsupported. */
     public void withoutLinks() {
         withoutLinks = true;
     }
@@ -230,7 +230,7 @@ public final class FaultyFileSystem extends FileSystem {
 
                 @Override
                 public void close() {
-                    // accepts all entries
+                    // the entries were read at the start
                 }
             };
         }

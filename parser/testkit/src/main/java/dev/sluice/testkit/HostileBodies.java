@@ -22,12 +22,11 @@ public final class HostileBodies {
      * @param dataSize the size of the data in bytes
      */
     public record Body(String name, String boundary, byte[] bytes, int dataOffset, int dataSize) {
-        /** {@return the value of the Content-Type header} */
         public String contentType() {
             return "multipart/form-data; boundary=" + boundary;
         }
 
-        /** {@return the start and end of each delimiter: the most revealing places to split the body} */
+        /** {@return the start and end of each delimiter, which are the best places to split the body} */
         public int[] places() {
             int delimiter = dataOffset + dataSize;
             return new int[] {0, dataOffset - HEADERS.length, dataOffset, delimiter, delimiter + 4, bytes.length};
@@ -39,12 +38,7 @@ public final class HostileBodies {
         }
     }
 
-    /**
-     * Creates all hostile bodies.
-     *
-     * @param size the approximate size of each body's data in bytes
-     * @return a body for each pattern
-     */
+    /** {@return a body for each pattern, each with about {@code size} bytes of data} */
     public static List<Body> all(int size) {
         String equal = "x".repeat(70);
         String usual = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
@@ -88,7 +82,6 @@ public final class HostileBodies {
         return new Body(name, boundary, out.toByteArray(), dataOffset, data.length);
     }
 
-    /** {@return the data of the only part} */
     static byte[] data(Body body) {
         return Arrays.copyOfRange(body.bytes, body.dataOffset, body.dataOffset + body.dataSize);
     }

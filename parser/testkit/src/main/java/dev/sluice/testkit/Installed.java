@@ -5,8 +5,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 
 /**
- * Skips tests that need a program that is not installed. The build ends with a line that counts them ({@code
- * .ci/skipped}). If {@code SLUICE_REQUIRE_CLIENTS} is 1, these tests fail instead.
+ * Skips tests that need a program that is not installed. The build ends with a line that counts the skipped tests
+ * ({@code .ci/skipped}). If {@code SLUICE_REQUIRE_CLIENTS} is 1, these tests fail instead.
  */
 public final class Installed {
     private static final boolean REQUIRED = "1".equals(System.getenv("SLUICE_REQUIRE_CLIENTS"));
@@ -26,7 +26,7 @@ public final class Installed {
         Assumptions.assumeTrue(present, NOT_INSTALLED + program);
     }
 
-    /** {@return whether tests that need {@code program} run: it is present, or all programs are required} */
+    /** {@return a condition that disables tests if {@code program} is missing, unless all programs are required} */
     public static ConditionEvaluationResult condition(String program, boolean present) {
         return present || REQUIRED
                 ? ConditionEvaluationResult.enabled("installed or required")

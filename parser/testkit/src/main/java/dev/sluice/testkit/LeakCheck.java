@@ -10,7 +10,8 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test that leaves a buffer unreleased, exactly and without help from the garbage collector.
+ * An extension that fails a test which leaves a buffer unreleased. It counts exactly, without help from the garbage
+ * collector.
  *
  * <p>Usage: {@code @ExtendWith(LeakCheck.class)}. The check counts all buffers that Netty tracks (pooled ones, and unpooled
  * ones off the heap) and all memory of {@link BufferKind}'s allocators. Other threads may release their buffers a moment after
@@ -20,10 +21,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(LeakCheck.class);
 
-    /** Seconds, unless {@code sluice.leaks.patience} has another value. */
+    /** The time to wait, in seconds. The configuration parameter {@code sluice.leaks.patience} overrides it. */
     private static final int PATIENCE = 30;
 
-    /** Creates the extension; called by JUnit. */
     public LeakCheck() {}
 
     @Override
@@ -34,7 +34,7 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
         context.getStore(NAMESPACE).put("open", BufferKind.open());
     }
 
-    /** Without tracking, the check would always pass. */
+    /** Throws if Netty's buffers are not tracked, because the check would then always pass. */
     private static void requireTracking(Scope scope) {
         ByteBuf probe = BufferKind.LEAK_AWARE_HEAP.wrap(new byte[1], 0, 1);
         boolean seen = !scope.isEmpty();

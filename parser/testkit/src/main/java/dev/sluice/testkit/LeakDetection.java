@@ -15,11 +15,11 @@ import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
- * Makes netty 4.1 or 4.2 count every tracked buffer exactly, without sampling and without waiting for the garbage
- * collector, in every test run with the test kit on its class path.
+ * A listener that makes netty 4.1 or 4.2 count every tracked buffer exactly, without sampling and without waiting for
+ * the garbage collector. It runs in every test run with the test kit on its class path.
  *
- * <p>netty looks up its leak detector when its first buffer class is loaded. This listener therefore installs the
- * detector when the launcher's session opens, before any test class is loaded.
+ * <p>netty looks up its leak detector when its first buffer class is loaded. This listener therefore installs its
+ * detector when JUnit's launcher session opens, before any test class is loaded.
  */
 public final class LeakDetection implements LauncherSessionListener {
     private static final boolean STACKS = Boolean.getBoolean("sluice.leaks.stacks");
@@ -29,7 +29,7 @@ public final class LeakDetection implements LauncherSessionListener {
 
     /** How a newly allocated buffer is tracked. */
     enum Mode {
-        /** In the wrapper of the current level. */
+        /** In the wrapper that netty uses at the current detection level. */
         COUNTED,
         /** In a wrapper that records every access, as at netty's level PARANOID. */
         RECORDED,
@@ -37,7 +37,6 @@ public final class LeakDetection implements LauncherSessionListener {
         PLAIN
     }
 
-    /** Creates the listener; called by the service loader. */
     public LeakDetection() {}
 
     @Override
@@ -49,7 +48,7 @@ public final class LeakDetection implements LauncherSessionListener {
     static void install() {
         ResourceLeakDetectorFactory.setResourceLeakDetectorFactory(new ResourceLeakDetectorFactory() {
             @Override
-            @SuppressWarnings("deprecation") // the only abstract method
+            @SuppressWarnings("deprecation") // the only abstract method is deprecated
             public <T> ResourceLeakDetector<T> newResourceLeakDetector(
                     Class<T> resource, int samplingInterval, long maxActive) {
                 return detector(resource);
@@ -75,7 +74,7 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** Starts a new count and returns it. */
+    /** {@return a new count, which is now the current one} */
     static Scope begin() {
         Scope next = new Scope();
         scope = next;
@@ -103,7 +102,7 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** {@return the buffer, without the wrapper that netty 4.1 always adds if the mode is PLAIN} */
+    /** {@return the buffer; in the mode PLAIN, without the wrapper that netty 4.1 always adds} */
     static ByteBuf asAsked(ByteBuf buffer) {
         boolean isWrapped = buffer.getClass().getSimpleName().contains("LeakAware");
         return MODE.get() == Mode.PLAIN && isWrapped ? buffer.unwrap() : buffer;
@@ -133,9 +132,12 @@ public final class LeakDetection implements LauncherSessionListener {
             return open.isEmpty();
         }
 
-        /** Returns a line for each unreleased buffer, with the place of its allocation. */
+        /**
+         * {@return an error that lists the unreleased buffers} Stack traces of their allocations are suppressed
+         * exceptions.
+         */
         AssertionError failure() {
-            AssertionError failure = new AssertionError("not released: " + open);
+            AssertionError failure = new AssertionError("buffers were not released: " + open);
             open.forEach(buffer -> {
                 if (buffer.made != null) {
                     failure.addSuppressed(buffer.made);
@@ -150,7 +152,7 @@ public final class LeakDetection implements LauncherSessionListener {
      */
     abstract static class Tracked {
         private final Scope home = scope;
-        private final @Nullable Throwable made = STACKS ? new Throwable("made here") : null;
+        private final @Nullable Throwable made = STACKS ? new Throwable("allocated here") : null;
 
         final void opened() {
             home.open.add(this);

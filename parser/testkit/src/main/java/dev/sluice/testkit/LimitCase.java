@@ -7,16 +7,16 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bodies with the boundary {@code x} that use a given amount of one limit, and the expected result of the body that
- * exceeds {@link #LIMIT} by one. Each API is tested with the same cases.
+ * Bodies with the boundary {@code x} for the test of one limit, and the expected result of the body that exceeds {@link
+ * #LIMIT} by one. Each API is tested with the same cases.
  *
  * @param setting the name of the setting, as in its setter
  * @param file whether the parts have a file name; parts without one must be counted in the same way
  * @param text whether the limit applies only to parts that are read into memory as text
- * @param body creates a body that uses the given amount, {@link #LIMIT} - 1 to {@link #LIMIT} + 1
+ * @param body creates a body; the argument is the limited size or number, {@link #LIMIT} - 1 to {@link #LIMIT} + 1
  * @param reason the name of the library's reason for rejecting the larger body; null if the limit does not apply to it
- * @param offset of the offending byte
- * @param part index of the offending part, -1 outside of parts
+ * @param offset the offset of the offending byte
+ * @param part the index of the offending part, -1 outside of parts
  */
 public record LimitCase(
         String setting,
@@ -27,10 +27,8 @@ public record LimitCase(
         long offset,
         int part) {
 
-    /** The value of the limit. */
     public static final int LIMIT = 200;
 
-    /** {@return the value of the Content-Type header} */
     public String contentType() {
         return "multipart/form-data; boundary=x";
     }

@@ -77,7 +77,7 @@ public final class NativeImage {
         }
     }
 
-    /** Requires that the entry has a condition, so that it costs nothing in an image that does not use the module. */
+    /** Requires a condition, so that the entry adds nothing to an image that does not use the module. */
     private static void requireReached(Class<?> module, JsonNode entry) throws ClassNotFoundException {
         Class<?> reached = find(
                 module, entry.required("condition").required("typeReachable").textValue());

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A replacement for the set in which netty 4.1's leak detector keeps the trackers of unreleased buffers. Netty 4.1
- * creates the trackers itself. If the garbage collector takes a buffer, its tracker stays in the set, which reveals the
- * leak.
+ * creates the trackers itself. The tracker of an unreleased buffer stays in the set after the garbage collector has
+ * removed the buffer.
  */
 final class Netty41Trackers extends AbstractSet<Object> {
     private final Map<Object, Tracker> open = new ConcurrentHashMap<>();

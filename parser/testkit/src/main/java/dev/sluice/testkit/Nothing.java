@@ -4,11 +4,13 @@ import java.lang.reflect.Proxy;
 import java.util.Collections;
 import java.util.Enumeration;
 
-/** Stubs of interfaces that a test does not care about. Each method returns null, false, 0 or an empty enumeration. */
+/**
+ * Stubs of interfaces that a test needs but does not examine. Each method returns null, false, 0 or an empty
+ * enumeration.
+ */
 public final class Nothing {
     private Nothing() {}
 
-    /** {@return a stub of the given interface} */
     public static <T> T of(Class<T> type) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> {
             Class<?> result = method.getReturnType();

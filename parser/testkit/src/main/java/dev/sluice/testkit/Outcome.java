@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param preset the preset whose rules were applied
  * @param parts the complete parts, in order
- * @param partial the part whose body was incomplete when the error occurred, with the bytes that certainly belong to
- *     it; null if there was no error, or no part with a complete and valid header section was open
+ * @param partial the part that was incomplete when the error occurred, with the bytes that certainly belong to it. Null
+ *     without an error, or if no part had a complete and valid header section
  * @param deviations the reported deviations, in order; never truncated
  * @param silent the deviations accepted without a report, in order
- * @param bodySize size of the whole body in bytes
+ * @param bodySize the size of the whole body in bytes
  * @param error the rejection, or null
  */
 public record Outcome(
@@ -28,8 +28,8 @@ public record Outcome(
     /**
      * A header field.
      *
-     * @param name as sent
-     * @param rawValue without blanks at both ends, each fold replaced by one space
+     * @param name the name as sent
+     * @param rawValue the bytes of the value without blanks at both ends, each fold replaced by one space
      */
     public record Header(String name, byte[] rawValue) {
         /** {@return the value decoded as UTF-8, with U+FFFD for invalid bytes} */
@@ -46,12 +46,13 @@ public record Outcome(
     /**
      * A body part. Name, file name and their bytes are null if the rules for form-data do not apply.
      *
-     * @param index from 0
-     * @param headers in order
-     * @param name null if absent, empty if empty
-     * @param filename null if absent, empty if empty; the decoded value of {@code filename*} if present
-     * @param rawName bytes after backslash unescaping
-     * @param rawFilename bytes after backslash unescaping, or after percent-decoding for {@code filename*}
+     * @param index the 0-based index
+     * @param headers the header fields, in order
+     * @param name the name; null if absent, empty if empty
+     * @param filename the file name; null if absent, empty if empty; the decoded value of {@code filename*} if present
+     * @param rawName the bytes of the name after backslash unescaping
+     * @param rawFilename the bytes of the file name after backslash unescaping, or after percent-decoding for {@code
+     *     filename*}
      * @param contentType the value of the Content-Type header, or null
      * @param bodyOffset the offset of the part's body in the multipart body
      * @param body the bytes of the part
@@ -67,7 +68,6 @@ public record Outcome(
             int bodyOffset,
             byte[] body) {
 
-        /** {@return the body decoded as UTF-8} */
         public String text() {
             return new String(body, StandardCharsets.UTF_8);
         }
@@ -86,8 +86,8 @@ public record Outcome(
     /**
      * An accepted deviation.
      *
-     * @param kind name of the constant of the library's enum
-     * @param part index of the part, -1 outside of parts
+     * @param kind the name of the constant of the library's enum
+     * @param part the index of the part, -1 outside of parts
      * @param offset the offset that a rejection would report, -1 in the {@code Content-Type}
      */
     public record Deviation(String kind, int part, long offset) {}
@@ -95,13 +95,12 @@ public record Outcome(
     /**
      * A rejection.
      *
-     * @param reason name of the constant of the library's enum
-     * @param offset of the offending byte, -1 in the {@code Content-Type}
-     * @param part index of the part being read, -1 outside of parts
+     * @param reason the name of the constant of the library's enum
+     * @param offset the offset of the offending byte, -1 in the {@code Content-Type}
+     * @param part the index of the part being read, -1 outside of parts
      */
     public record Error(String reason, long offset, int part) {}
 
-    /** {@return whether the body is accepted} */
     public boolean isAccepted() {
         return error == null;
     }

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  * An unusual input and the expected result for each preset, written by hand in {@code policy-rows.txt}, which explains
  * the format.
  *
- * @param title the row and subject of the policy
+ * @param title the number of the row in {@code parser/docs/policy.md}, and its subject
  * @param mark the offset of the byte that the row is about; -2 if it is not marked
  * @param expected the output of {@link #show} for each preset; {@code ALL} is COMPATIBLE with every deviation reported
  */
@@ -103,7 +103,7 @@ public record PolicyRow(
         return "@" + (offset == mark ? "^" : Long.toString(offset)) + "/" + part;
     }
 
-    /** {@return the rules of a column} */
+    /** {@return the rules for a column: a preset or {@code ALL}} */
     public static PresetRules rules(String column) {
         return column.equals("ALL") ? PresetRules.of("COMPATIBLE").reportingAll() : PresetRules.of(column);
     }

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The deviations that each preset accepts, by name. They come from the table of the policy, not from the library.
+ * The deviations that each preset accepts, by name. They are copied from {@code parser/docs/policy.md}, not read from
+ * the library.
  *
- * @param name of the preset, for messages
- * @param silent accepted without a report
- * @param reported accepted and reported; deviations in neither set are rejected
+ * @param name the name of the preset, for messages
+ * @param silent the deviations that are accepted without a report
+ * @param reported the deviations that are accepted and reported; deviations in neither set are rejected
  */
 public record PresetRules(String name, Set<String> silent, Set<String> reported) {
-    /** The names of the three presets. */
     public static final List<String> NAMES = List.of("STANDARD", "STRICT", "COMPATIBLE");
 
     /** All deviations that the decoder can report; deviations of the form API are not included. */

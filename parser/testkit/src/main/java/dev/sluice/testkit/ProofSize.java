@@ -1,6 +1,6 @@
 package dev.sluice.testkit;
 
-/** The size of a proof: short in each build, full with {@code -Pfull}, or the value of a system property. */
+/** The number of cases in a long test: small by default, full with {@code -Pfull}, or set by a system property. */
 public final class ProofSize {
     private ProofSize() {}
 

@@ -6,7 +6,10 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Rows 1 to 7 of the policy: the media type and its boundary. */
+/**
+ * A parser of the request's Content-Type: the media type and its boundary (rows 1 to 7 of {@code
+ * parser/docs/policy.md}).
+ */
 final class ReferenceContentType {
     private static final String BCHARS_NOT_ALPHANUMERIC = "'()+_,-./:=? ";
     private static final Pattern ANOTHER_BOUNDARY =
@@ -60,7 +63,7 @@ final class ReferenceContentType {
         return subtype.equalsIgnoreCase("form-data");
     }
 
-    /** Reads the parameters. Text between parameters is an error of the boundary: missing, duplicate, or invalid. */
+    /** Reads the parameters. Text between parameters is reported as a missing, duplicate or invalid boundary. */
     private void parameters() {
         for (boolean first = comma; is(';') || first; first = false) {
             at++;
@@ -113,7 +116,7 @@ final class ReferenceContentType {
         }
     }
 
-    /** Keeps backslashes, because no boundary contains one. */
+    /** Reads a quoted value. Keeps backslashes, because no boundary contains one. */
     private String quoted() {
         int start = ++at;
         for (; !is('"'); at++) {

@@ -6,7 +6,7 @@ import static dev.sluice.testkit.Bytes.LF;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The dash-boundaries at the start of a line. */
+/** A search for dash-boundaries ({@code --} and the boundary) at the start of a line. */
 final class ReferenceDelimiters {
     private final byte[] body;
     private final int size;
@@ -27,13 +27,15 @@ final class ReferenceDelimiters {
     /**
      * A dash-boundary at the start of a line.
      *
-     * @param start the offset of the line end before it, or its own offset at the start of the region
+     * @param start the offset of the line end before it; at the start of the region, its own offset
      * @param bareLf the offset of the LF before it if there is no CR; -1 otherwise
-     * @param end the byte after it
+     * @param end the offset of the byte after it
      */
     record DashBoundary(int start, int bareLf, int end) {}
 
-    /** {@return the first dash-boundary at or after {@code from} in a region that counts as the start of a line} */
+    /**
+     * {@return the first dash-boundary at or after {@code from}. The start of the region counts as the start of a line}
+     */
     @Nullable
     DashBoundary find(int regionStart, int from) {
         for (int i = from; i < size; i++) {
@@ -51,8 +53,8 @@ final class ReferenceDelimiters {
     }
 
     /**
-     * {@return the last byte of the first dash-boundary in [from, to) that follows a lone CR or LF which does not end a
-     * line; -1 if there is none}
+     * Searches [from, to) for a dash-boundary after a lone CR or LF that does not end a line. {@return the offset of
+     * the last byte of the first one, or -1}
      *
      * <p>A line end before the region does not count.
      */
@@ -72,7 +74,7 @@ final class ReferenceDelimiters {
                 && Arrays.equals(body, at, at + dashBoundary.length, dashBoundary, 0, dashBoundary.length);
     }
 
-    /** {@return the first byte that could belong to a delimiter if the body continued} */
+    /** {@return the offset of the first byte that could belong to a delimiter if the body continued} */
     int undecided(int regionStart, int from) {
         for (int i = Math.max(from, size - dashBoundary.length - 2); i < size; i++) {
             if ((i == regionStart && isDashBoundarySoFar(i))

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Rows 28 to 42 of the policy: {@code Content-Disposition} of a form-data part. */
+/** A parser of the {@code Content-Disposition} of a part (rows 28 to 42 of {@code parser/docs/policy.md}). */
 final class ReferenceDisposition {
     private static final String MALFORMED = "MALFORMED_CONTENT_DISPOSITION";
     private static final Pattern KNOWN = Pattern.compile("(file)?name(\\*([0-9]+\\*?)?)?");
@@ -45,7 +45,7 @@ final class ReferenceDisposition {
     /** @param offset the offset of the first byte of its name */
     private record Parameter(String name, byte[] value, int offset) {}
 
-    /** @param deviation the deviation of a value that is used; empty if the value is not used */
+    /** @param deviation the deviation of the value; empty if the value is malformed */
     private record Verdict(String deviation, int offset) {}
 
     @Nullable
@@ -103,7 +103,7 @@ final class ReferenceDisposition {
         }
     }
 
-    /** Row 41: the value as text, decoded if it consists of encoded words and the preset decodes them. */
+    /** {@return the value as text, decoded if it consists of encoded words and the preset decodes them} See row 41. */
     private String inWords(Parameter parameter, List<Verdict> verdicts) {
         String text = utf8(parameter.value);
         StringBuilder decoded = new StringBuilder();
@@ -188,7 +188,7 @@ final class ReferenceDisposition {
             return;
         }
         if (!is(equals, '=') || equals > at && !rules.accepts("DISPOSITION_SYNTAX")) {
-            throw malformed(equals); // the grammar allows no value here, so a blank ends the parameter
+            throw malformed(equals); // the grammar allows no blank before the equals sign
         }
         boolean once = key.equals("name") || key.equals("filename") || key.equals("name*") || key.equals("filename*");
         if (once && parameter(key) != null) {
@@ -213,7 +213,7 @@ final class ReferenceDisposition {
         parameters.add(new Parameter(key, value, field.offset(nameStart)));
     }
 
-    /** Reports an unknown parameter that other readers may take for a known one. */
+    /** Reports an unknown parameter that other parsers may take for a known one. */
     private void unknown(String key, int nameStart) {
         if (formData && parameter(key) != null) {
             log.met("REPEATED_PARAMETER", "DUPLICATE_PARAMETER", part, field.offset(nameStart));
@@ -270,7 +270,7 @@ final class ReferenceDisposition {
                 i += isPair(i) ? 1 : 0;
             } else if (is(i, '"')) {
                 if (junk >= 0 && is(i - 1, '=')) {
-                    break; // some readers find a second parameter here
+                    break; // some parsers find a second parameter here
                 }
                 end = isValueEnd(i + 1) ? i : -1;
                 junk = end < 0 && junk < 0 ? afterBlanks(i + 1) : junk;
@@ -329,7 +329,7 @@ final class ReferenceDisposition {
         return value.toByteArray();
     }
 
-    /** These rules apply to form-data only. */
+    /** Records a deviation, but only if the body is form-data. */
     private void met(String kind, int i) {
         if (formData) {
             log.met(kind, MALFORMED, part, field.offset(i));
@@ -341,7 +341,7 @@ final class ReferenceDisposition {
         return i == field.length() || is(i, ';');
     }
 
-    /** RFC 7578 section 4.2 and the practice of clients. */
+    /** Chooses the file name, by RFC 7578 section 4.2 and the practice of clients. */
     private void fileNames(List<Verdict> verdicts) {
         Parameter plain = parameter("filename");
         Parameter extended = parameter("filename*");
@@ -394,7 +394,7 @@ final class ReferenceDisposition {
         }
     }
 
-    /** Whether {@code plain} is {@code whole} with {@code ?} or {@code _} for characters that are not ASCII. */
+    /** {@return whether {@code plain} is {@code whole} with {@code ?} or {@code _} instead of non-ASCII characters} */
     private static boolean isLossy(String plain, String whole) {
         StringBuilder pattern = new StringBuilder();
         whole.codePoints().forEach(c -> {
@@ -406,7 +406,7 @@ final class ReferenceDisposition {
                 .matches();
     }
 
-    /** RFC 2231 section 3: continuations 0, 1, 2 and so on, in any order, without duplicates and gaps. */
+    /** Joins the continuations 0, 1, 2 and so on, in any order, without duplicates and gaps (RFC 2231 section 3). */
     private void join(List<Parameter> pieces) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         Charset charset = null;
@@ -455,7 +455,7 @@ final class ReferenceDisposition {
         return found;
     }
 
-    /** {@code prefix}, digits, and possibly another asterisk. */
+    /** {@return whether {@code name} consists of {@code prefix}, digits, and possibly another asterisk} */
     private static boolean isContinuation(String name, String prefix) {
         if (!name.startsWith(prefix)) {
             return false;
@@ -469,7 +469,7 @@ final class ReferenceDisposition {
         return end > prefix.length();
     }
 
-    /** RFC 2047 section 2: the outer form of an encoded word. */
+    /** {@return whether {@code value} looks like an encoded word (RFC 2047 section 2)} */
     private static boolean isEncodedWord(byte[] value) {
         String text = new String(value, StandardCharsets.ISO_8859_1);
         return text.length() >= 4 && text.startsWith("=?") && text.endsWith("?=");
@@ -518,7 +518,7 @@ final class ReferenceDisposition {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** RFC 8187 section 3.2.1: {@code charset'language'bytes}. */
+    /** An extended value, {@code charset'language'bytes} (RFC 8187 section 3.2.1). */
     private record Extended(String text, byte[] bytes) {
         static @Nullable Extended decode(byte[] value) {
             Charset charset = charset(value);

@@ -13,7 +13,7 @@ final class ReferenceField {
     private final int nameOffset;
     private byte[] value = new byte[0];
     private int[] offsets = new int[0];
-    /** The byte after the last one of the value. */
+    /** The offset of the byte after the value. */
     private int end;
 
     ReferenceField(byte[] body, int nameStart, int nameEnd) {

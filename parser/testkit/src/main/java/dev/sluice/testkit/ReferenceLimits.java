@@ -5,10 +5,10 @@ package dev.sluice.testkit;
  *
  * @param maxBodyBytes the whole body
  * @param maxPartBytes the body of one part
- * @param maxParts number of parts
- * @param maxFiles number of parts with a file name
- * @param maxHeadersPerPart number of header fields of one part
- * @param maxHeaderBytesPerPart header section of one part, with its line ends and the blank line
+ * @param maxParts the maximum number of parts
+ * @param maxFiles the maximum number of parts with a file name
+ * @param maxHeadersPerPart the maximum number of header fields of one part
+ * @param maxHeaderBytesPerPart the header section of one part, with its line ends and the blank line
  * @param maxHeaderBytes all header sections together
  * @param maxPreambleBytes the bytes before the first delimiter
  * @param maxEpilogueBytes the bytes after the line of the close-delimiter
@@ -24,11 +24,11 @@ public record ReferenceLimits(
         int maxPreambleBytes,
         int maxEpilogueBytes) {
 
-    /** The defaults of the policy for the decoder. */
+    /** The defaults of the decoder. */
     public static final ReferenceLimits DEFAULTS = new ReferenceLimits(
             Long.MAX_VALUE, Long.MAX_VALUE, 1000, Long.MAX_VALUE, 32, 8 << 10, 256 << 10, 4 << 10, 4 << 10);
 
-    /** {@return these limits with another value of the limit {@code name}, which is an {@code int}} */
+    /** {@return these limits with another value for {@code setting}} */
     public ReferenceLimits with(String setting, long value) {
         return new ReferenceLimits(
                 setting.equals("maxBodyBytes") ? value : maxBodyBytes,

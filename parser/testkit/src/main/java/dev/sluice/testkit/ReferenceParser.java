@@ -15,15 +15,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A second, independent implementation of the policy. It has the whole body in memory, can look ahead and back, and is written for
- * readability. The decoder must have the same result for every split.
+ * A second, independent implementation of {@code parser/docs/policy.md}, written for readability. It has the whole body
+ * in memory. The decoder must have the same result, however the body is split.
  *
- * <p>Bytes beyond a limit are never read. If a limit is exceeded at the same byte as another error, the limit takes precedence, and the
- * limit of the body takes precedence over limits of the header section.
+ * <p>Bytes beyond a limit are never read. If a limit is exceeded at the same byte as another error, the limit takes
+ * precedence. The limit of the body takes precedence over limits of the header section.
  */
 public final class ReferenceParser {
     private static final int MAX_PADDING = 256;
-    /** The text up to a semicolon outside of quotes, in which a backslash escapes. */
+    /** A parameter, up to a semicolon outside of quotes. Within quotes, a backslash escapes the next character. */
     private static final Pattern PARAMETER =
             Pattern.compile("((?:[^\";]++|\"(?:[^\"\\\\]++|\\\\.)*+(?:\"|\\\\?$))*+)(?:;|$)", Pattern.DOTALL);
 
@@ -64,40 +64,17 @@ public final class ReferenceParser {
         this.log = log;
     }
 
-    /**
-     * Parses a body with one of the three presets and the default limits.
-     *
-     * @param contentType value of the header field of the request, or null
-     * @param body the whole body
-     * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
-     * @return the result
-     */
+    /** Parses a body with the default limits and the rules of a preset, such as {@code STANDARD}. */
     public static Outcome parse(@Nullable String contentType, byte[] body, String preset) {
         return parse(contentType, body, PresetRules.of(preset), ReferenceLimits.DEFAULTS);
     }
 
-    /**
-     * Parses a body with one of the three presets.
-     *
-     * @param contentType value of the header field of the request, or null
-     * @param body the whole body
-     * @param preset {@code STANDARD}, {@code STRICT} or {@code COMPATIBLE}
-     * @param limits the limits
-     * @return the result
-     */
+    /** Parses a body with the rules of a preset, such as {@code STANDARD}. */
     public static Outcome parse(@Nullable String contentType, byte[] body, String preset, ReferenceLimits limits) {
         return parse(contentType, body, PresetRules.of(preset), limits);
     }
 
-    /**
-     * Parses a body.
-     *
-     * @param contentType value of the header field of the request, or null
-     * @param body the whole body
-     * @param rules the rules of the preset
-     * @param limits the limits
-     * @return the result
-     */
+    /** @param contentType the value of the header field of the request, or null */
     public static Outcome parse(@Nullable String contentType, byte[] body, PresetRules rules, ReferenceLimits limits) {
         DeviationLog log = new DeviationLog(rules);
         ReferenceParser parser = null;
@@ -126,7 +103,7 @@ public final class ReferenceParser {
         epilogue(at);
     }
 
-    /** {@return the start of the first part, or of the epilogue with an {@code index} of -1} */
+    /** {@return the start of the first part or, if {@code index} is -1 afterwards, of the epilogue} */
     private int preamble() {
         int from = 0;
         for (; ; ) {
@@ -166,7 +143,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** The first byte that differs from an optional line end and the dash-boundary. */
+    /** {@return the offset of the first byte that differs from an optional line end and the dash-boundary} */
     private int preambleShows() {
         int at = 0;
         if (body[0] == CR) {
@@ -192,7 +169,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** {@return the start of the next part, or of the epilogue with an {@code index} of -1} */
+    /** {@return the start of the next part or, if {@code index} is -1 afterwards, of the epilogue} */
     private int part(int start) {
         HeaderSection section = new HeaderSection(start);
         section.read();
@@ -270,7 +247,7 @@ public final class ReferenceParser {
         }
     }
 
-    /** The end of the bytes that are read: the body is too short, or longer than its limit. */
+    /** {@return the failure at the end of the bytes that are read: the body is too short, or longer than its limit} */
     private Failure bodyEnds() {
         return new Failure(size < body.length ? "BODY_TOO_LARGE" : "TRUNCATED", size, index);
     }
@@ -447,7 +424,9 @@ public final class ReferenceParser {
             return afterLineEnd(lineEnd);
         }
 
-        /** Control characters other than NUL in a Content-Disposition are checked later. */
+        /**
+         * {@return the end of the line} Control characters in a Content-Disposition, other than NUL, are checked later.
+         */
         private int lineEnd(int from, ReferenceField field) {
             boolean controls = formData && field.isNamed("Content-Disposition");
             int i = from;
@@ -486,7 +465,7 @@ public final class ReferenceParser {
             return new Failure("MALFORMED_HEADER", at, index);
         }
 
-        /** Checks the complete section in the order of decision 0001. */
+        /** Checks the complete section in the order of {@code parser/docs/decisions/0001-error-offsets.md}. */
         Outcome.Part checkedPart() {
             checkDuplicates();
             for (ReferenceField field : fields) {
@@ -586,12 +565,12 @@ public final class ReferenceParser {
             }
         }
 
-        /** Row 45a. */
+        /** Checks the charset parameters of a part's Content-Type (row 45a). */
         private void checkCharset(ReferenceField type, boolean file) {
             List<String> charsets = new ArrayList<>();
             boolean odd = false;
             String text = type.text();
-            int parameters = text.indexOf(';') + 1; // the media type has no quotes
+            int parameters = text.indexOf(';') + 1; // the first semicolon, because a media type has no quotes
             Matcher parameter = PARAMETER.matcher(parameters == 0 ? "" : text.substring(parameters));
             while (parameter.find()) {
                 Matcher charset = CHARSET.matcher(parameter.group(1));
@@ -624,7 +603,7 @@ public final class ReferenceParser {
 
         private boolean keepsAscii(Charset charset) {
             for (byte b = ' '; b < 0x7F; b++) {
-                byte[] two = {b, b}; // an unpaired UTF-16 surrogate would not be a character
+                byte[] two = {b, b}; // one character in UTF-16
                 String text = new String(two, charset);
                 if (!text.equals("" + (char) b + (char) b)) {
                     return false;

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 
 /**
  * A distributed object store: SeaweedFS with a master, three volume servers, two copies of every byte, a filer, and a
- * gateway that speaks S3. Its processes and files are removed when it is closed or the JVM exits. {@code SLUICE_WEED}
+ * gateway for the S3 API. Its processes and files are removed when it is closed or the JVM exits. {@code SLUICE_WEED}
  * names the program.
  */
 public final class Seaweed implements AutoCloseable {
@@ -179,7 +179,6 @@ public final class Seaweed implements AutoCloseable {
                         .start());
     }
 
-    /** {@return the process of that name, dead or alive} */
     public Process process(String name) {
         return Objects.requireNonNull(processes.get(name), name);
     }
@@ -189,12 +188,10 @@ public final class Seaweed implements AutoCloseable {
         process(name).destroyForcibly().waitFor();
     }
 
-    /** {@return the port of the gateway} */
     public int port() {
         return gateway;
     }
 
-    /** {@return the address of the gateway} */
     public URI address() {
         return URI.create("http://127.0.0.1:" + gateway);
     }

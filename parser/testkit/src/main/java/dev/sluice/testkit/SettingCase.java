@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * A setting, and a body whose result changes with it. Every API is tested with the same cases, to prove that the
  * setting takes effect there. The boundary is {@code x}.
  *
- * @param setting its name, as in its setter
- * @param text its value
+ * @param setting the name of the setting, as in its setter
+ * @param text the value of the setting
  * @param from the lowest API that applies the setting
- * @param body in ISO 8859-1
+ * @param body the body, in ISO 8859-1
  * @param before the result without the setting: the parts, as from {@link #shown}, or {@code !} and the reason of the
  *     rejection
  * @param after the result with the setting
@@ -37,7 +37,6 @@ public record SettingCase(String setting, String text, From from, String body, S
         return List.copyOf(table.cases);
     }
 
-    /** {@return the body as bytes} */
     public byte[] bytes() {
         return body.getBytes(StandardCharsets.ISO_8859_1);
     }

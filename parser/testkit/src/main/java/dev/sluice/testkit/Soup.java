@@ -69,7 +69,6 @@ public final class Soup {
         }
     }
 
-    /** {@return the body of a seed} */
     public static Body body(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         int mood = random.nextInt(100);
@@ -177,7 +176,7 @@ public final class Soup {
         }
     }
 
-    /** Returns null, or a Content-Type that begins correctly and continues with random tokens. */
+    /** {@return a Content-Type of random tokens, usually after a correct media type} */
     private static String contentTypeTokens(SplittableRandom random) {
         StringBuilder text = new StringBuilder(random.nextInt(8) == 0 ? "" : "multipart/form-data; ");
         for (int i = random.nextInt(6); i >= 0; i--) {
@@ -265,7 +264,6 @@ public final class Soup {
         }
     }
 
-    /** Adds random tokens of multipart syntax instead of a body. */
     private void tokens() {
         for (int i = random.nextInt(30); i > 0; i--) {
             switch (random.nextInt(16)) {

@@ -19,7 +19,6 @@ public final class Splits {
             this.ends = ends;
         }
 
-        /** {@return the number of chunks, including empty ones} */
         public int count() {
             return ends.length;
         }

@@ -11,7 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The uploaded files in a directory that a server is using. {@link Files#walk} fails if a file disappears meanwhile.
+ * The uploaded files in a directory that a server is using. Unlike {@link Files#walk}, does not fail if a file
+ * disappears meanwhile.
  */
 public final class SpooledFiles {
     private SpooledFiles() {}

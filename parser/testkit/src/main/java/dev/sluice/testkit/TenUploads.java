@@ -29,7 +29,7 @@ public final class TenUploads {
     /**
      * @param field the name of the file input
      * @param type the type of the files that the example accepts
-     * @param limit the largest body, or the largest file
+     * @param limit the limit for a body or for a file, in bytes
      */
     public TenUploads(int port, String path, String field, String type, long limit) {
         this.port = port;
@@ -125,7 +125,10 @@ public final class TenUploads {
                 + "\r\n" + length + "\r\n\r\n";
     }
 
-    /** A request, sent while its answer is awaited. {@link #PIECE} stands for as many bytes as the limit. */
+    /**
+     * A request. Its answer is read while it is sent, because the server may answer early. {@link #PIECE} stands for as
+     * many bytes as the limit.
+     */
     private final class Upload {
         private final String name;
         private final String contentType;

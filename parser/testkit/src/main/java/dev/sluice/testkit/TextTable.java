@@ -30,7 +30,6 @@ public final class TextTable {
         }
     }
 
-    /** {@return the lines of a table, without comments and empty lines} */
     public static List<String> lines(String name) {
         return text(name)
                 .lines()
@@ -53,10 +52,7 @@ public final class TextTable {
         return sections;
     }
 
-    /**
-     * {@return the text with the escapes {@code \\r \
-     * \\t \\xNN \\uNNNN {n*text} {A}} replaced}
-     */
+    /** {@return the text with its escapes replaced, as {@code policy-rows.txt} explains them} */
     public static String unescaped(String text) {
         return ESCAPE.matcher(text).replaceAll(found -> Matcher.quoteReplacement(decoded(found)));
     }

@@ -14,23 +14,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * The expected result of a case: its parts, or a rejection.
  *
- * @param parts in order; empty if rejected
- * @param reasons the acceptable reasons of a rejection; empty if accepted
+ * @param parts the expected parts, in order; empty for a rejection
+ * @param reasons the acceptable reasons of a rejection; empty for a valid body
  */
 public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
 
     /**
      * An expected part. Null means "not compared", except for the name and file name, for which it means "absent".
      *
-     * @param name of the field
-     * @param filename of the file
-     * @param rawName bytes of the name, if it is not UTF-8
-     * @param rawFilename bytes of the file name, if it is not UTF-8
+     * @param name the name of the field
+     * @param filename the name of the file
+     * @param rawName the bytes of the name, if it is not UTF-8
+     * @param rawFilename the bytes of the file name, if it is not UTF-8
      * @param typeIsKnown whether {@code contentType} is compared
-     * @param contentType value of the Content-Type header, or null
-     * @param size of the body in bytes
-     * @param sha256 of the body, in hexadecimal
-     * @param headers as {@code name: value}
+     * @param contentType the value of the Content-Type header, or null
+     * @param size the size of the body, in bytes
+     * @param sha256 the SHA-256 of the body, in hexadecimal
+     * @param headers the header fields, each as {@code name: value}
      */
     public record ExpectedPart(
             @Nullable String name,
@@ -53,12 +53,10 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
         return new Verdict(List.of(), Set.of(reasons));
     }
 
-    /** {@return whether the body is accepted} */
     public boolean isAccepted() {
         return reasons.isEmpty();
     }
 
-    /** {@return a short description} */
     public String describe() {
         return isAccepted()
                 ? parts.size() == 1 ? "1 part" : parts.size() + " parts"
@@ -68,7 +66,7 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
     /**
      * Compares an outcome with this verdict.
      *
-     * @param outcome of the case
+     * @param outcome the outcome of the case
      * @param formData whether the rules for form-data apply; only then are names compared
      * @return null if they agree, otherwise the difference
      */
@@ -130,7 +128,10 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
         return expectedRaw == null ? Objects.equals(expected, text) : Arrays.equals(expectedRaw, raw);
     }
 
-    /** The corpus keeps the blanks of a fold; the policy replaces them by one space (row 20). */
+    /**
+     * Compares two values. The corpus keeps the blanks of a folded header; row 20 of {@code parser/docs/policy.md}
+     * replaces them by one space.
+     */
     private static boolean sameValue(@Nullable String expected, @Nullable String value, boolean folded) {
         if (expected == null || value == null || !folded) {
             return Objects.equals(expected, value);
@@ -142,12 +143,11 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
         return text.replaceAll("[ \t]+", " ");
     }
 
-    /** {@return the SHA-256 of some bytes, in hexadecimal} */
     static String sha256(byte[] bytes) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is missing, although every Java platform must have it", e);
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,8 +59,24 @@ class CorpusVerdictTest {
     }
 
     @Test
+    void case_hasFieldsOfSchema() {
+        JsonNode schema = Corpus.json(Corpus.root().resolve("parser/testkit/suite/case.schema.json"));
+        for (Corpus.Case each : Corpus.cases()) {
+            JsonNode json = Corpus.json(Corpus.root().resolve("parser/testkit/corpus/" + each.id() + ".json"));
+            assertFields(schema, json, each.id());
+            json.at("/expect/parts").forEach(part -> assertFields(schema.at("/$defs/part"), part, each.id()));
+        }
+    }
+
+    private static void assertFields(JsonNode schema, JsonNode json, String id) {
+        json.fieldNames()
+                .forEachRemaining(field -> assertTrue(schema.get("properties").has(field), id + " " + field));
+        schema.get("required").forEach(field -> assertTrue(json.has(field.asText()), id + " " + field));
+    }
+
+    @Test
     void corpus_isComplete_withLicences() throws IOException {
-        assertEquals(411, Corpus.cases().size());
+        assertEquals(470, Corpus.cases().size());
         Set<String> folders = new HashSet<>();
         Corpus.cases()
                 .forEach(each -> folders.add(each.id().substring(0, each.id().indexOf('/'))));
@@ -67,7 +84,7 @@ class CorpusVerdictTest {
         for (String folder : folders) {
             assertTrue(licences.contains("| " + folder + " |"), "licence missing for " + folder);
         }
-        folders.removeAll(Set.of("sluice", "written", "fuzz"));
+        folders.removeAll(Set.of("sluice", "written", "fuzz", "fetch"));
         try (Stream<Path> texts = Files.list(Corpus.root().resolve("parser/testkit/corpus/licenses"))) {
             assertTrue(texts.count() >= folders.size());
         }

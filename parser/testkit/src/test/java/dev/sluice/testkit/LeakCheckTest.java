@@ -75,7 +75,7 @@ class LeakCheckTest {
         assertEquals(before, ResourceLeakDetector.getLevel());
     }
 
-    /** Tests that are run only by the test above; Surefire does not select them by name. */
+    /** Tests that only the test above runs. Surefire does not find them by their names. */
     @ExtendWith(LeakCheck.class)
     @Tag("example")
     static class Examples {
@@ -124,13 +124,13 @@ class LeakCheckTest {
         }
     }
 
-    /** Tests that are run only by a test above; Surefire does not select them by name. */
+    /** Tests that only a test above runs. Surefire does not find them by their names. */
     @ExtendWith({LeakCheck.class, Late.Release.class})
     @Tag("example")
     static class Late {
         private static final List<ByteBuf> HELD = new ArrayList<>();
 
-        /** Registered after the check, so its own callback comes first. */
+        /** Registered after the check, so that its callback runs before the check. */
         static final class Release implements AfterEachCallback {
             @Override
             public void afterEach(ExtensionContext context) {

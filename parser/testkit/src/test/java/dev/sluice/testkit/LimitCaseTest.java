@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Checks with the reference parser that each case uses exactly the amount of its limit that it claims. */
+/** Checks with the reference parser that each case reaches its limit exactly. */
 class LimitCaseTest {
     private static final ReferenceLimits DEFAULTS = ReferenceLimits.DEFAULTS;
 

@@ -21,7 +21,7 @@ class PolicyRowsTest {
 
     @ParameterizedTest
     @MethodSource("rows")
-    void isAsWritten(PolicyRow row) {
+    void row_hasExpectedResults(PolicyRow row) {
         assertAll(row.expected().entrySet().stream()
                 .map(expected -> () -> assertEquals(
                         expected.getValue(),
@@ -31,7 +31,7 @@ class PolicyRowsTest {
     }
 
     @Test
-    void thereAreRowsForAllRowsOfThePolicyThatTheDecoderKnows() {
+    void rows_coverPolicyOfDecoder() {
         List<PolicyRow> rows = rows();
         assertTrue(rows.size() > 700, "rows: " + rows.size());
         for (int number = 1; number <= 46; number++) {
@@ -51,7 +51,7 @@ class PolicyRowsTest {
     }
 
     @Test
-    void headersAreKeptInTheirOrderAndEachFoldIsOneSpace() {
+    void headers_keepOrderAndFoldsAreOneSpace() {
         Outcome.Part part = part("Content-Disposition: form-data; name=a\r\nX:  a \t\r\n \t b\r\n c \r\nX:\r\n d\r\n"
                 + "Content-Length: 99\r\n!#$%&'*+-.|~0: ");
         assertEquals(
@@ -60,7 +60,7 @@ class PolicyRowsTest {
     }
 
     @Test
-    void rawBytesAreThoseAfterUnescapingAlsoWhereTheyAreNoText() {
+    void rawBytes_areUnescapedEvenIfUndecodable() {
         Outcome.Part part = part("Content-Disposition: form-data; name=\"\\\"\u20ac\"; filename*=UTF-8''%41");
         assertArrayEquals("\"\u20ac".getBytes(StandardCharsets.UTF_8), part.rawName());
         assertArrayEquals(new byte[] {'A'}, part.rawFilename());
@@ -75,7 +75,7 @@ class PolicyRowsTest {
     }
 
     @Test
-    void whatIsNoRowOfTheTable() {
+    void inputsOutsideTheTable_haveExpectedResults() {
         assertEquals(
                 "UNSUPPORTED_MEDIA_TYPE",
                 ReferenceParser.parse(null, new byte[0], "STANDARD").verdict());
@@ -89,7 +89,7 @@ class PolicyRowsTest {
     }
 
     @Test
-    void row44BodyTooLargeAtEachByte() {
+    void bodyTooLarge_atEachByte_isRejectedThere() {
         String body = "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--x--\r\n";
         int closed = body.indexOf("--x--") + 5;
         for (int limit = 0; limit < body.length(); limit++) {

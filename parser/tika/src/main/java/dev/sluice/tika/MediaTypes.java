@@ -18,9 +18,9 @@ import org.apache.tika.parser.ParseContext;
  *
  * {@snippet file="dev/sluice/tika/MediaTypesTest.java" region="pictures"}
  *
- * <p>The detected type is a guess, not a guarantee. A file can be valid in two formats at once, and bytes after the first
- * ones are not examined. {@code image/svg+xml} may contain scripts. Formats based on ZIP ({@code .docx}, {@code .jar}) are
- * distinguished only with hints.
+ * <p>The detected type is a guess, not a guarantee. A file can be valid in two formats at once, and later bytes are not
+ * examined. {@code image/svg+xml} may contain scripts. Formats based on ZIP ({@code .docx}, {@code .jar}) are distinguished
+ * only with hints.
  *
  * <p>Deciders are immutable, and thread-safe if the given {@link Decision} is. Tika's table of types is loaded when the first
  * decider is created.
@@ -33,8 +33,8 @@ public final class MediaTypes {
          * {@return what to do with the part; not {@link PartDecision#peek}}
          *
          * @param part the head of the part
-         * @param type its media type in lower case, without parameters; {@code application/octet-stream} if it is unknown
-         *     or the part is empty
+         * @param type the detected media type in lower case, without parameters; {@code application/octet-stream} if it
+         *     is unknown or the part is empty
          * @throws IOException if no decision is possible; the form then fails
          */
         PartDecision decide(PartHead part, String type) throws IOException;
@@ -61,7 +61,7 @@ public final class MediaTypes {
      * used if the bytes are inconclusive. It never overrides the bytes. A {@code Content-Type} that Tika does not know is
      * ignored.
      *
-     * @param bytes as for {@link #sniff}
+     * @param bytes the same as for {@link #sniff}
      * @throws IllegalArgumentException if {@code bytes} is out of range
      */
     public static PartDecider sniffWithHints(int bytes, Decision decision) {
@@ -89,7 +89,10 @@ public final class MediaTypes {
         }
     }
 
-    /** Tika adds unknown types to its table permanently, so a client could make the table grow without limit. */
+    /**
+     * {@return whether Tika knows the type} With an unknown type as a hint, detection would add the type to the table of Tika
+     * permanently, so clients could make the table grow without limit.
+     */
     private static boolean isKnown(MimeTypes types, String type) {
         try {
             return types.getRegisteredMimeType(type) != null;

@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * The assembler of one form. It decodes chunks, sends each part to its {@link PartDestination}, enforces the limits,
  * and builds the {@link AssembledForm}.
  *
- * <p>It never blocks. If a sink is not ready, {@link #pump} and {@link #finish} return its readiness, and the caller
- * calls them again later. After an exception, the caller must call {@link #fail}, which releases everything. Used by
- * one thread at a time.
+ * <p>It never waits for a sink. If one is not ready, {@link #pump} and {@link #finish} return its readiness, and the
+ * caller calls them again later. After an exception, the caller must call {@link #fail}, which releases everything.
+ * Used by one thread at a time.
  */
 public final class FormAssembler {
     /** The number of bytes charged for a part in addition to its header section, names and content. */
@@ -57,7 +57,7 @@ public final class FormAssembler {
     private final List<StoredContent> parts = new ArrayList<>();
     private final List<SkippedPart> skipped = new ArrayList<>();
 
-    /** The complete sinks of the application, in order; the first {@link #published} of them are visible. */
+    /** The sinks of the complete parts, in order; the first {@link #published} of them are visible. */
     private final List<PartSink> sinks = new ArrayList<>(0);
 
     private int published;
@@ -71,7 +71,7 @@ public final class FormAssembler {
     private long overhead;
 
     /**
-     * Creates the assembler of a form, unless the head of its request rules it out. Every rejection is reported.
+     * Creates the assembler of a form, or rejects its request head. Every rejection is reported to the metrics.
      *
      * @throws IOException if the form is rejected
      */
@@ -90,7 +90,7 @@ public final class FormAssembler {
         MultipartOptions limits = context.options().multipart();
         long expected = head.contentLength();
         long max = limits.maxBodyBytes();
-        if (expected > max) { // rejected unsent; a body of unknown length is counted while it arrives
+        if (expected > max) { // rejected before it is read; a body of unknown length is counted while it arrives
             throw MultipartException.because(Reason.BODY_TOO_LARGE)
                     .limit(max)
                     .at(max)
@@ -106,9 +106,10 @@ public final class FormAssembler {
     }
 
     /**
-     * {@return the number of bytes that a body of {@code length} bytes certainly writes to the spool; 0 if that is unknown} With a
-     * decider, the whole body may go to sinks. A transfer encoding or a nested body may have any size and little content. Otherwise,
-     * memory holds a limited number of bytes of contents and headers, with an overhead for each part that bounds the number of
+     * {@return the number of bytes that a body of {@code length} bytes writes to the spool at least; 0 if that is unknown} It is
+     * unknown with a decider, which may send all parts to sinks, and with transfer encodings or nested bodies, whose content may
+     * be much smaller than the body. Otherwise, at most {@code maxInMemoryBytes} stay in memory, and the rest goes to the spool,
+     * except delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of
      * delimiters.
      */
     private static long leastOnDisk(long length, Boundary boundary, FormContext context) {
@@ -246,11 +247,11 @@ public final class FormAssembler {
     }
 
     private PartDestination current() {
-        return Objects.requireNonNull(destination, "a part has begun");
+        return Objects.requireNonNull(destination, "no part has begun");
     }
 
     /**
-     * Moves the largest part to a file, unless moving all parts would not release {@code missing} bytes.
+     * Moves the largest part to a file, if moving all parts would release at least {@code missing} bytes.
      *
      * @return whether a part was moved
      */
@@ -286,7 +287,7 @@ public final class FormAssembler {
         return held < MIN_BYTES_TO_MOVE ? 0 : held;
     }
 
-    /** Applies the limits of the whole form, which the decoders of nested bodies do not enforce. */
+    /** Counts a part against the limits of the whole form, which the decoders of nested bodies do not enforce. */
     private void count(PartHead head) throws MultipartException {
         counts.count(head);
         // The decoder has checked the charset of all other parts.
@@ -354,7 +355,7 @@ public final class FormAssembler {
     // ---- ends
 
     /**
-     * Publishes the sinks in order, after the last byte.
+     * Ends the body after its last byte, and publishes the sinks in order.
      *
      * @return {@link Readiness#READY} if the {@link #form} is complete, or a readiness to wait for before the next call
      */
@@ -395,9 +396,7 @@ public final class FormAssembler {
         reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
     }
 
-    /**
-     * {@return {@code failure} with the current part added, which exceptions of sinks and of the memory do not name}
-     */
+    /** {@return {@code failure}, with the current part added if it does not name a part} */
     public Throwable located(Throwable failure) {
         if (destination == null || !(failure instanceof MultipartException known) || known.partIndex() >= 0) {
             return failure;
@@ -413,7 +412,7 @@ public final class FormAssembler {
         }
         over = true;
         boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
-        boolean unexplained = aborted && !overloaded; // an adapter that has no thread for the form also aborts it
+        boolean unexplained = aborted && !overloaded; // not if the adapter had no thread for the form
         reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {

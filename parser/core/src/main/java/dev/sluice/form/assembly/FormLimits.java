@@ -6,8 +6,8 @@ import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 
 /**
- * The limited counts of one form, including the parts of nested bodies. The decoder of a nested body counts only its
- * own parts.
+ * The counts of parts, files and header bytes of one form, and their limits. Nested bodies are included, because the
+ * decoder of a nested body counts only its own parts.
  */
 final class FormLimits {
     private final MultipartOptions options;
@@ -22,7 +22,7 @@ final class FormLimits {
     /**
      * Counts a part.
      *
-     * @throws MultipartException if it exceeds a limit
+     * @throws MultipartException if a limit is exceeded
      */
     void count(PartHead head) throws MultipartException {
         parts++;
@@ -39,10 +39,7 @@ final class FormLimits {
         }
     }
 
-    /**
-     * {@return options with the limits that remain for the nested body of {@code outer}, a part that has not been
-     * counted}
-     */
+    /** {@return options with the limits that remain for the nested body of {@code outer}, which is not counted yet} */
     MultipartOptions remaining(PartHead outer) {
         return options.toBuilder()
                 .unlimitedBodyBytes()

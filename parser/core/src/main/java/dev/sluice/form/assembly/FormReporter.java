@@ -147,7 +147,6 @@ public final class FormReporter {
         report(metrics, listener -> listener.formEnded(summary));
     }
 
-    /** {@return the outcome of a form that failed with {@code failure}} */
     static FormSummary.Outcome outcome(Throwable failure) {
         return failure instanceof MultipartException known
                 ? FormSummary.Outcome.valueOf(known.kind().name())

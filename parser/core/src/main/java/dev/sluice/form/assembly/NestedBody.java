@@ -24,9 +24,9 @@ final class NestedBody {
     /**
      * {@return the nested body of {@code part}, or null if it is an ordinary part}
      *
-     * <p>A part with a file name is always a file.
+     * <p>A part with a file name is always a file, so it is never expanded.
      *
-     * @param remaining the limits that the form leaves for the nested body
+     * @param remaining what is left of the limits of the form
      */
     static @Nullable NestedBody of(PartHead part, MultipartOptions remaining) throws MultipartException {
         String type = part.contentType();

@@ -59,13 +59,13 @@ public final class PartDestination implements AutoCloseable {
     private long size;
     private int endSteps;
 
-    /** The decision that waits for the first bytes, which {@code peeked} collects. */
+    /** The callback that decides once {@code peeked} holds the first bytes; null if there is none. */
     private @Nullable Peek peek;
 
     private byte[] peeked = NOTHING;
     private int peekedSize;
 
-    /** A copy of the start of the {@code _charset_} field, whatever its destination is; null for other parts. */
+    /** A copy of the start of the {@code _charset_} field, which may itself go to a sink; null for other parts. */
     private final @Nullable ByteArrayOutputStream charsetField;
 
     PartDestination(FormContext context, FormMemory memory, PartHead head) {
@@ -260,7 +260,7 @@ public final class PartDestination implements AutoCloseable {
     }
 
     /**
-     * {@return the value of the {@code _charset_} field, truncated one byte after the longest valid name; null for
+     * {@return the value of the {@code _charset_} field, cut to one byte more than the longest valid name; null for
      * other parts}
      */
     byte @Nullable [] charsetField() {

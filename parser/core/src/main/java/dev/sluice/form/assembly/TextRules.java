@@ -29,9 +29,10 @@ public final class TextRules {
     }
 
     /**
-     * Sets the charset of the form from the value of a {@code _charset_} field. Only the first field counts.
+     * Sets the charset of the form from the value of a {@code _charset_} field. Once a name has been accepted, later
+     * fields do not change it.
      *
-     * @return the deviation of the value, or null if it has none
+     * @return the deviation to report for the value, or null if there is none
      */
     @Nullable
     Deviation learnFrom(byte[] value) {
@@ -49,7 +50,7 @@ public final class TextRules {
         return named != null ? null : Deviation.UNKNOWN_CHARSET;
     }
 
-    /** {@return the charset for a part; UTF-8 if the charset that applies is unknown} */
+    /** {@return the charset of a part by the rules above; UTF-8 if the platform does not support that charset} */
     public Charset charsetOf(PartHead head) {
         String ofPart = head.contentTypeParameter("charset");
         String name = ofPart != null ? ofPart : formCharsetName;

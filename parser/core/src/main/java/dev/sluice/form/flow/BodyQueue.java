@@ -12,13 +12,12 @@ import org.jspecify.annotations.Nullable;
  * The received chunks of one form that are not decoded yet, and the room for more. After {@link #discard}, further chunks are
  * released.
  *
- * <p>The thread of the source adds chunks; the decoding thread removes them. A chunk counts by its capacity, which is
- * the memory that it occupies, from {@link #add} until {@link #decoded}. The {@link UnchargedMemory} holds the total of
- * all forms. If the total is too large, a form has no room until its own chunks are decoded.
+ * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a
+ * chunk counts as its capacity, because that is the memory it occupies. {@link UnchargedMemory} adds up the chunks of all
+ * forms. If the total is too large, a form has no room until its own chunks are decoded.
  *
- * <p>A source that finds no room is {@linkplain #pause() paused}, and must look for room again afterwards, because room
- * may have appeared in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the
- * source.
+ * <p>A source that finds no room is {@linkplain #pause() paused}, and must look for room again afterwards, because room may
+ * have appeared in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
  */
 public final class BodyQueue {
     /** The maximum number of bytes of one form that wait to be decoded. */
@@ -42,7 +41,7 @@ public final class BodyQueue {
     /**
      * Adds {@code chunk}, which is <em>transferred</em> to the queue, or discards it.
      *
-     * @return whether it waits to be decoded
+     * @return whether the chunk waits to be decoded
      */
     public boolean add(ByteBuf chunk) {
         int size = chunk.readableBytes();
@@ -59,7 +58,6 @@ public final class BodyQueue {
         return true;
     }
 
-    /** Marks the end of the body. */
     public void finish() {
         finished = true;
     }
@@ -97,7 +95,7 @@ public final class BodyQueue {
     }
 
     /**
-     * Ends discarding.
+     * Leaves no room for more bytes to discard. Chunks that still arrive are released.
      *
      * @return whether there was room for bytes to discard
      */
@@ -133,7 +131,7 @@ public final class BodyQueue {
         return chunks.isEmpty() && !finished;
     }
 
-    /** Discards further chunks. There is room for {@code bytes} of them. */
+    /** Discards all chunks that arrive from now on. The source may offer {@code bytes} more bytes. */
     public void discard(long bytes) {
         bytesToDiscard.set(bytes);
         discards = true;

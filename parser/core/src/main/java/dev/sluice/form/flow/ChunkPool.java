@@ -18,7 +18,7 @@ public final class ChunkPool implements AutoCloseable {
 
     private static final int MAX_KEPT = 32;
 
-    /** The answer of streams, such as decompressing ones, that do not know how many bytes are available. */
+    /** The result of {@code available()} for streams that do not know the number, such as decompressing streams. */
     private static final int UNKNOWN_AVAILABLE = 1;
 
     /** An allocator without caches per thread. */
@@ -33,7 +33,7 @@ public final class ChunkPool implements AutoCloseable {
         return chunk == null ? ALLOCATOR.heapBuffer(CHUNK_SIZE, CHUNK_SIZE) : chunk.clear();
     }
 
-    /** Returns a chunk to the pool, unless a sink has retained it. */
+    /** Returns a chunk to the pool, unless its bytes are still in use. */
     public void give(ByteBuf chunk) {
         if (chunk.refCnt() > 1 || !free.offer(chunk)) {
             chunk.release();
@@ -43,7 +43,7 @@ public final class ChunkPool implements AutoCloseable {
     }
 
     /**
-     * Reads once from {@code in} into an empty chunk.
+     * Reads bytes from {@code in} into an empty chunk.
      *
      * @param greedy whether to read again while more is available; not for streams that allow one read per notification
      * @return the number of bytes, at most {@code most}, or -1 at the end of the stream

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * The two time limits of one form: the client must keep a minimum rate, and a sink must become ready within a maximum
  * wait.
  *
- * <p>The time of the client counts only while the form waits for the client: no received bytes wait to be decoded, and
- * no sink is pending. Thread-safe.
+ * <p>Time counts against the client only while the form waits for it: no received bytes wait to be decoded, and no sink
+ * is pending. Thread-safe.
  */
 public final class Deadlines {
     private final FormOptions options;

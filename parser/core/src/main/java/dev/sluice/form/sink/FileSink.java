@@ -72,7 +72,7 @@ public final class FileSink implements PartSink {
 
     @Override
     public void retract() throws IOException {
-        Files.deleteIfExists(Objects.requireNonNull(target, "it was published"));
+        Files.deleteIfExists(Objects.requireNonNull(target, "retract() was called before publish()"));
         if (replaced) {
             throw new IOException("the replaced file cannot be restored: " + target);
         }

@@ -8,8 +8,8 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
 /**
- * A sink that discards the content, and fails if it exceeds a maximum size. {@link TeeSink} combines it with another
- * sink.
+ * A sink that discards the content, and fails if the content exceeds a maximum size. {@link TeeSink} combines it with
+ * another sink.
  */
 public final class LimitSink implements PartSink {
     private final long maxBytes;

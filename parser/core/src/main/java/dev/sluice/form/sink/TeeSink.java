@@ -72,7 +72,7 @@ public final class TeeSink implements PartSink {
         if (!state.close()) {
             return;
         }
-        boolean both = isDone(published); // not of each sink: the caller of publish() has seen this readiness only
+        boolean both = isDone(published); // as the caller of publish() sees it
         try {
             try (first;
                     second) {

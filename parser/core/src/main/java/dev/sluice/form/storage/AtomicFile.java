@@ -87,7 +87,7 @@ final class AtomicFile {
         } catch (FileAlreadyExistsException e) {
             throw e;
         } catch (UnsupportedOperationException | FileSystemException e) {
-            return false; // the file system has no hard links: the check of requireFree must suffice
+            return false; // the file system has no hard links: only requireFree protects the target
         }
     }
 }

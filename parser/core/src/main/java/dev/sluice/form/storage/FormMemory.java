@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of one form: its limit, its account with the budget of the process, and the files to which parts move when
- * memory is short.
+ * memory runs short.
  *
  * <p>Parts and their overhead count against both the limit and the budget. Chunks and header sections that are being
- * decoded count against the budget only. A little more than requested is reserved from the budget, because all forms
- * compete for its counters: see {@link #releaseAhead}. The number of files is limited, because a small body could
- * otherwise create thousands.
+ * decoded count against the budget only. Up to 8 KiB more than requested is reserved from the budget, so that forms
+ * update its shared counters less often: see {@link #releaseAhead}. The number of files is limited, because a small
+ * body could otherwise create thousands.
  *
  * <p>Confined to the decoding thread, except for releases.
  */
@@ -56,7 +56,7 @@ public final class FormMemory implements AutoCloseable {
      * Creates the memory of a form and opens its account.
      *
      * @param spool the directory for the files, or null without files
-     * @param roomMaker makes room for bytes that must be in memory
+     * @param roomMaker the callback that makes room for bytes that must be in memory
      */
     public FormMemory(
             MemoryBudget budget,
@@ -153,8 +153,8 @@ public final class FormMemory implements AutoCloseable {
     }
 
     /**
-     * Reserves bytes for a part like {@link #reserveMakingRoom}, before its content, and throws an exception if there
-     * is no room.
+     * Reserves bytes for a part before its content arrives. Makes room like {@link #reserveMakingRoom}, and throws an
+     * exception if there is none.
      */
     public void reserve(long bytes, PartHead head) throws IOException {
         if (!reserveMakingRoom(bytes)) {
@@ -162,7 +162,7 @@ public final class FormMemory implements AutoCloseable {
         }
     }
 
-    /** {@return the exception for the last failed reservation, after {@code size} bytes of the part} */
+    /** {@return the exception for the last reservation, which failed after {@code size} bytes of the part} */
     MultipartException refusal(PartHead head, long size) {
         return overLimit
                 ? head.because(Reason.IN_MEMORY_TOO_LARGE)

@@ -25,14 +25,13 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * The private directory of one spool, with a locked file next to it that shows that the owner is alive.
+ * The private directory of one spool. A file next to it is locked while the owner is alive.
  *
- * <p>The lock is acquired before the directory is created and released after it is deleted. A directory whose lock can be
- * acquired is therefore abandoned, and a later spool deletes it. The operating system releases the lock when the process
- * dies, even if it is killed.
+ * <p>The lock is acquired before the directory is created and released after it is deleted. A directory whose lock can be acquired is
+ * therefore abandoned, and a later spool deletes it. The operating system releases the lock when the process dies, even if it is killed.
  *
- * <p>On POSIX, a process loses its locks on a file when it closes any channel to that file. The names of lock files therefore start
- * with the process, and a process never opens its own lock files again.
+ * <p>On POSIX, a process loses its locks on a file when it closes any channel to that file. The name of a lock file therefore starts with
+ * an identifier of its process, so that a process recognizes its own lock files and never opens them again.
  *
  * <p>A directory without a lock file is left alone: a cleaner of temporary files may have deleted the lock file of a live spool.
  */
@@ -76,7 +75,10 @@ final class LockedDirectory implements Closeable {
         throw new IOException("no lock could be acquired in the spool directory after " + ATTEMPTS + " attempts");
     }
 
-    /** Creates the root, with a readable error: the message of most file system exceptions is only a path. */
+    /**
+     * Creates the root. If that fails, throws an exception that says why, because the message of most file system exceptions is only a
+     * path.
+     */
     private static void makeRoot(Path root) throws IOException {
         try {
             Files.createDirectories(root, privately(root, "rwx------"));
@@ -206,8 +208,8 @@ final class LockedDirectory implements Closeable {
     }
 
     /**
-     * The name of this process. The token distinguishes processes with the same ID, which is always 1 in a container. It is a
-     * system property, because copies of this class in several class loaders share the locks of the process.
+     * The prefix of the file names of this process. Its random token distinguishes processes with the same ID, which is often 1 in
+     * containers. The token is a system property, because copies of this class in several class loaders share the locks of the process.
      */
     private static final class ThisProcess {
         private static final String TOKEN = "dev.sluice.form.process";

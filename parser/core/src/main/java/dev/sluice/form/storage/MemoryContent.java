@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The content of a part in memory. It is a copy, so that a small part does not keep a whole chunk in memory.
+ * The content of a part in memory. The bytes are copied, so that a small part does not keep a whole chunk in memory.
  *
  * <p>The content grows by segments: no byte is copied twice, and exactly the allocated memory is charged. Full-size segments come from
  * {@link UnchargedMemory} and return to it. Written by one thread, then read by any.
@@ -22,7 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class MemoryContent implements StoredContent.Storage {
     private static final int FIRST_SEGMENT = 256;
 
-    /** The last segment is trimmed at the end if more than this fraction (1/16) of the memory is free. */
+    /** The last segment is trimmed if more than 1/16 of the allocated memory is free. */
     private static final int WORTH_TRIMMING = 16;
 
     /** Replaces the segments of closed content. */
@@ -38,7 +38,7 @@ final class MemoryContent implements StoredContent.Storage {
     private long size;
     private volatile boolean closed;
 
-    /** @param mayMoveToFile if true, {@link #write} returns false when memory is short; if false, other parts move to files first */
+    /** @param mayMoveToFile if true, {@link #write} returns false when memory runs short; if false, other parts move to files first */
     MemoryContent(FormMemory memory, boolean mayMoveToFile) {
         this.memory = memory;
         this.mayMoveToFile = mayMoveToFile;

@@ -111,7 +111,7 @@ public final class Spool implements Closeable {
 
     // ---- for forms
 
-    /** Raises the quota for forms of up to {@code maxBodyBytes}, unless it was set. */
+    /** Raises the quota so that forms of up to {@code maxBodyBytes} fit, unless the quota was set. */
     public void fit(long maxBodyBytes) {
         long wanted = maxBodyBytes > Long.MAX_VALUE / FORMS ? Long.MAX_VALUE : FORMS * maxBodyBytes;
         if (!quotaIsSet && wanted > quota.get()) {
@@ -198,7 +198,7 @@ public final class Spool implements Closeable {
     /**
      * Checks that {@code count} bytes fit now, without reserving them.
      *
-     * @throws MultipartException if they do not fit
+     * @throws MultipartException if the bytes do not fit
      */
     public void requireRoom(long count) throws IOException {
         checkQuota(count, bytes.get());

@@ -84,7 +84,6 @@ public final class SpoolFile implements StoredContent.Storage {
         return Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Moves the file out of the spool. */
     @Override
     public void moveTo(Path target, boolean replace) throws IOException {
         AtomicFile.move(path, target, replace);
@@ -111,7 +110,6 @@ public final class SpoolFile implements StoredContent.Storage {
         }
     }
 
-    /** Closes the channel, then deletes the file. */
     @Override
     public void close() {
         WritableByteChannel open = channel;

@@ -16,20 +16,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of one part: its bytes, in memory or in a file, and the streams that read the file. Content that is too large for
- * memory, or for which memory is short, moves to a file if it may.
+ * The content of one part: its bytes, in memory or in a file, and the streams that read the file. Content that is too large for memory, or
+ * for which memory runs short, moves to a file if that is allowed.
  *
  * <p>The decoding thread writes it. After {@link #complete}, any thread may use it, as {@link dev.sluice.form.PartContent} documents.
  */
 public final class StoredContent implements Closeable {
     private static final int MAX_ARRAY = Integer.MAX_VALUE - 8;
 
-    /** The bytes of a content, in memory or in a file. Written by one thread, then read by any. */
+    /** The bytes of one part, in memory or in a file. Written by one thread, then read by any. */
     interface Storage extends AutoCloseable {
         /**
          * Writes the readable bytes of {@code data}.
          *
-         * @return false if memory is short, so that some bytes are left
+         * @return false if memory ran out before all bytes were written
          */
         boolean write(ByteBuf data) throws IOException;
 
@@ -47,8 +47,7 @@ public final class StoredContent implements Closeable {
         void moveTo(Path target, boolean replace) throws IOException;
 
         /**
-         * {@return a storage with the same bytes for a new owner} It may be this storage. If it is another one, this
-         * storage is closed.
+         * {@return a storage with the same bytes for a new owner} If it is not this storage, this storage is closed.
          */
         Storage detach() throws MultipartException;
 
@@ -76,17 +75,16 @@ public final class StoredContent implements Closeable {
         this.maxBytesInMemory = maxBytesInMemory;
     }
 
-    /** {@return an empty content that stays in memory; if memory is short, other parts move to files} */
+    /** {@return empty content that stays in memory; if memory runs short, other parts move to files} */
     public static StoredContent inMemory(PartHead head, FormMemory memory) {
         return new StoredContent(head, new MemoryContent(memory, false), Long.MAX_VALUE);
     }
 
-    /** {@return an empty content that moves to a file if it exceeds {@code maxBytesInMemory} or memory is short} */
+    /** {@return empty content that moves to a file if it exceeds {@code maxBytesInMemory} or memory runs short} */
     public static StoredContent movable(PartHead head, FormMemory memory, long maxBytesInMemory) {
         return new StoredContent(head, new MemoryContent(memory, true), maxBytesInMemory);
     }
 
-    /** {@return the head of the part} */
     public PartHead head() {
         return head;
     }
@@ -96,7 +94,7 @@ public final class StoredContent implements Closeable {
     /**
      * Writes the readable bytes of {@code data}.
      *
-     * @throws MultipartException if there is no room for them
+     * @throws MultipartException if there is no room for the bytes
      */
     public void write(ByteBuf data) throws IOException {
         boolean fits = !isInMemory() || data.readableBytes() <= maxBytesInMemory - size();
@@ -106,7 +104,6 @@ public final class StoredContent implements Closeable {
         }
     }
 
-    /** Marks the end of the content. */
     public void complete() throws IOException {
         storage.complete();
     }
@@ -122,7 +119,7 @@ public final class StoredContent implements Closeable {
     /**
      * Moves content from memory to a file, to which more bytes can be written.
      *
-     * @throws MultipartException if it must stay in memory, for which the last reservation failed
+     * @throws MultipartException if the content must stay in memory; the exception names the limit at which the last reservation failed
      */
     public void moveToFile() throws IOException {
         if (storage instanceof MemoryContent memory) {
@@ -189,8 +186,8 @@ public final class StoredContent implements Closeable {
     }
 
     /**
-     * {@return the same content for a new owner, with its memory charged to a new account} If several threads call this
-     * method, one call succeeds. This content need not be closed afterwards.
+     * {@return the same content for a new owner, with its memory charged to a new account} If several threads call this method, only one
+     * call succeeds. This content need not be closed afterwards.
      */
     public StoredContent detach() throws MultipartException {
         storage.lock().lock();

@@ -4,8 +4,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The memory of all forms of a {@link dev.sluice.form.MemoryBudget} that is not charged to it: chunks that wait to be decoded, and
- * released segments that are kept for later parts. Thread-safe, without locks.
+ * Memory of forms that is not charged to their {@link dev.sluice.form.MemoryBudget}: chunks that wait to be decoded, and released
+ * segments that are kept for later parts. Thread-safe, without locks.
  */
 public final class UnchargedMemory {
     /** The size of the segments that are reused. */
@@ -24,7 +24,7 @@ public final class UnchargedMemory {
         this.maxWaiting = Math.max(capacity / WAITING_SHARE, MIN_WAITING_LIMIT);
     }
 
-    /** Changes the memory of the chunks that wait to be decoded. */
+    /** Adds {@code bytes}, which may be negative, to the memory of the chunks that wait to be decoded. */
     public void addWaiting(long bytes) {
         waiting.addAndGet(bytes);
     }

@@ -4,11 +4,11 @@ import dev.sluice.MultipartException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** The quota of a spool without files, because a model checker cannot explore the file system. */
+/** The quota of a spool, used without files, because a model checker cannot explore the file system. */
 public final class SpoolRoom {
     private final Spool spool;
 
-    /** Resets the quota. */
+    /** Releases all reserved bytes of the spool. */
     public SpoolRoom(Spool spool) {
         this.spool = spool;
         giveBack(spool.bytes());
@@ -34,7 +34,6 @@ public final class SpoolRoom {
         spool.forget(bytes);
     }
 
-    /** {@return the reserved bytes} */
     public long used() {
         return spool.bytes();
     }

@@ -36,9 +36,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Uploads over real connections that end at any byte in any way, with {@code getParts} and with an asynchronous form. No
- * buffer, file, descriptor or charge may be left, without waiting for the garbage collector. Each build ends each case at
- * every fourth byte, with a different offset per case. {@code -Dsluice.abort.stride=1} covers every byte.
+ * Uploads over real connections, interrupted at each byte in each {@link Way}, with {@code getParts} and with an
+ * asynchronous form. Afterwards every buffer, file, descriptor and budget charge must be released, without help from
+ * the garbage collector. By default each case is interrupted at every fourth byte, with a different first byte per
+ * case. {@code -Dsluice.abort.stride=1} covers every byte.
  */
 @Timeout(300)
 @Tag("sized")
@@ -100,7 +101,7 @@ class AbortMatrixTest {
     /** The allocator of the form. Its metric is exact at any time. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, true);
 
-    /** The first offset of the next case. */
+    /** The byte at which the next case starts. */
     private int first;
 
     private App app;
@@ -254,7 +255,7 @@ class AbortMatrixTest {
         assertEquals(0, app.memory.used(), context);
         assertEquals(0, used(allocator), context);
         assertEquals(chunksAtFirst, used(chunks), context);
-        if (Files.exists(target())) { // published only when complete
+        if (Files.exists(target())) { // a file appears there only when complete
             assertEquals(TARGET, Files.readString(target()), context);
             Files.delete(target());
         }
@@ -267,7 +268,7 @@ class AbortMatrixTest {
         }
     }
 
-    /** {@return the open files of this process below {@code directory}, but for the lock of the spool} */
+    /** {@return the open files of this process below {@code directory}, except the lock file of the spool} */
     private static List<String> openFilesIn(Path directory) {
         String[] descriptors = new File("/proc/self/fd").list();
         return Stream.of(descriptors == null ? new String[0] : descriptors)

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 
 /** A decider whose sinks fail at or after a given position of the body. */
 final class FailingDecider implements PartDecider {
-    /** The kind of failure. */
     enum Failure {
         NONE,
         UNCHECKED,
@@ -54,7 +53,7 @@ final class FailingDecider implements PartDecider {
             return;
         }
         switch (failure) {
-            case UNCHECKED -> throw new ArithmeticException("a bug of the application");
+            case UNCHECKED -> throw new ArithmeticException("a bug in the application");
             case IO -> throw new IOException("broken");
             case NONE -> {}
         }

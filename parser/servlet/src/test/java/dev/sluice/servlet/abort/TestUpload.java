@@ -26,7 +26,7 @@ final class TestUpload implements FormMetrics {
 
     /**
      * @param async whether the form is asynchronous rather than parsed by {@code getParts}
-     * @param servletThrows whether the servlet throws after it got the form
+     * @param servletThrows whether the servlet throws after it has received the form
      */
     TestUpload(boolean async, boolean servletThrows) {
         this.async = async;
@@ -91,7 +91,7 @@ final class TestUpload implements FormMetrics {
 
     private void throwIfConfigured() {
         if (servletThrows) {
-            throw new ArithmeticException("a bug of the application");
+            throw new ArithmeticException("a bug in the application");
         }
     }
 

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.function.UnaryOperator;
 
-/** An application with the filter and a servlet in a container. {@link #close} checks that no file and no memory is left. */
+/** An application with the filter and a servlet. {@link #close} checks that all files and memory are released. */
 public final class App implements AutoCloseable {
     private static final String ERROR_PAGE = "/error";
     private static final DispatcherType[] WITH_ERROR_PAGE = {
@@ -43,7 +43,7 @@ public final class App implements AutoCloseable {
     private FilterConfig config;
     private RunningContainer container;
 
-    /** @param directory the directory of the spool and, in {@code container}, of the container */
+    /** @param directory the directory of the spool; its subdirectory {@code container} is for the container */
     public App(Path directory) throws IOException {
         this.directory = directory;
         this.store = new Store(Files.createDirectory(directory.resolve("spool")));
@@ -51,13 +51,11 @@ public final class App implements AutoCloseable {
         this.spool = store.spool();
     }
 
-    /** Changes the default options of the filter. */
     public App options(UnaryOperator<FormOptions.Builder> change) {
         options = change;
         return this;
     }
 
-    /** Sets the code that the servlet runs for all requests. */
     public App on(Work work) {
         return on(WorkServlet.ANY, work);
     }
@@ -67,19 +65,17 @@ public final class App implements AutoCloseable {
         return this;
     }
 
-    /** Sets the error page, and maps the filters to it. */
+    /** Sets the code of the error page, which the filters also process. */
     public App errorPage(Work work) {
         errorPage = true;
         return on(ERROR_PAGE, work);
     }
 
-    /** Adds a filter before the tested one. */
     public App before(Filter added) {
         before.add(added);
         return this;
     }
 
-    /** Adds a filter after the tested one. */
     public App behind(Filter added) {
         behind.add(added);
         return this;
@@ -94,12 +90,10 @@ public final class App implements AutoCloseable {
         return filter;
     }
 
-    /** {@return the exceptions of the servlet} */
     public Queue<Throwable> thrown() {
         return servlet.thrown();
     }
 
-    /** Starts Jetty. */
     public App start() throws Exception {
         return start(ServletContainer.JETTY);
     }
@@ -108,7 +102,6 @@ public final class App implements AutoCloseable {
         return start(kind, SluiceFilter.of(formOptions()));
     }
 
-    /** Starts Jetty with the given filter. */
     public App start(SluiceFilter made) throws Exception {
         return start(ServletContainer.JETTY, made);
     }
@@ -118,7 +111,6 @@ public final class App implements AutoCloseable {
         return start(kind, new Filter[] {made});
     }
 
-    /** Starts Jetty without the filter. */
     public App startBare() throws Exception {
         return start(ServletContainer.JETTY, new Filter[0]);
     }
@@ -172,7 +164,6 @@ public final class App implements AutoCloseable {
         return container.connect();
     }
 
-    /** {@return the answer to a request on a new connection} */
     public RawHttp.Answer send(byte[] request) throws IOException {
         try (RawHttp connection = connect()) {
             return connection.send(request).answer();
@@ -196,7 +187,7 @@ public final class App implements AutoCloseable {
      */
     public RawHttp begin(Form form, int files) throws IOException {
         RawHttp connection = begin(form);
-        Eventually.isTrue(() -> spool.files() == files, () -> spool.files() + " files of an unfinished form");
+        Eventually.isTrue(() -> spool.files() == files, () -> "the spool has " + spool.files() + " files");
         return connection;
     }
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A base class for tests with one application each. It checks that nothing is left after each test. */
+/** A base class for tests with one {@link App} each. After each test, all files and memory must be released. */
 public abstract class AppTestBase {
     @TempDir
     protected Path directory;

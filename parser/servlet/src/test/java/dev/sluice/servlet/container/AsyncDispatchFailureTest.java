@@ -17,7 +17,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Asynchronous dispatches that fail or wait in an outer filter. Jetty notifies no listener of such a failure. */
+/** Asynchronous dispatches in which an outer filter throws or waits. Jetty reports such an exception to no listener. */
 @Timeout(60)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class AsyncDispatchFailureTest extends AppTestBase {

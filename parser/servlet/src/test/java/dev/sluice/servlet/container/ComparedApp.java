@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A container with the same servlet four times: with the container's multipart support, with the filter for the usual
- * dispatcher types, with the filter for all dispatcher types, and with both the filter and the container's support.
+ * A container with the same servlet at four paths. Each path has one set-up: the container's multipart support, the
+ * filter for the usual dispatcher types, the filter for all dispatcher types, or both the filter and the container's
+ * support.
  */
 final class ComparedApp implements AutoCloseable {
     static final String OWN = "/own";
@@ -60,7 +61,7 @@ final class ComparedApp implements AutoCloseable {
                 .build();
     }
 
-    /** {@return the paths at which the filter gets the question} */
+    /** {@return the paths of the servlets that the filter serves, for this question} */
     static List<String> filtered(Question question) {
         return question.isAlsoInFrontOfOwn() ? List.of("/filter", "/every", "/both") : List.of("/filter", "/every");
     }
@@ -75,7 +76,10 @@ final class ComparedApp implements AutoCloseable {
                                         + Answers.attempt(() -> Answers.parameters(request))));
     }
 
-    /** {@return the answer at {@code mount}; with the filter, it also waits until nothing is left of the request} */
+    /**
+     * {@return the answer of the servlet at {@code mount}} If the filter serves it, this method waits until the
+     * resources of the request are released.
+     */
     String answer(Question question, String mount) throws IOException {
         String answer = question.put(container, mount, servlets.get(mount), locations.get(mount));
         if (!mount.equals(OWN)) {

@@ -18,7 +18,7 @@ final class Comparison {
             .flatMap(List::stream)
             .toList();
 
-    /** The cells of each row, by title: six if the containers differ, otherwise two. */
+    /** The cells of each row of the page, by the title of the question: six if the containers differ, otherwise two. */
     private final Map<String, List<String>> rows = new LinkedHashMap<>();
 
     static List<Question> questions() {
@@ -46,19 +46,17 @@ final class Comparison {
         return rows;
     }
 
-    /** {@return the expected answer of the filter} */
     String filter(Question question) {
         return rows.get(question.title()).get(FILTER);
     }
 
-    /** {@return the expected answer of the container itself} */
     String own(Question question, ServletContainer container) {
         List<String> cells = rows.get(question.title());
         String own = cells.size() > WHY ? cells.get(FILTER + 1 + container.ordinal()) : "same";
         return own.equals("same") ? cells.get(FILTER) : own;
     }
 
-    /** {@return whether a row of the differences has a reason and a difference; other rows need neither} */
+    /** {@return whether a row has no differences (two cells), or has a reason and answers that differ} */
     static boolean isExplained(List<String> cells) {
         return cells.size() == 2
                 || cells.size() == WHY + 1

@@ -115,7 +115,7 @@ class ContainerAsyncFormTest extends AppTestBase {
                 app.assertNothingLeft(times);
             }
             connection.send(Form.request("GET", "/", "text/plain", new byte[0]));
-            assertEquals(500, connection.answer().status(), "a GET request does not have a form");
+            assertEquals(500, connection.answer().status(), "the form of a GET request");
         }
     }
 
@@ -229,7 +229,7 @@ class ContainerAsyncFormTest extends AppTestBase {
                 options -> options.decider(part -> part.index() == 0 ? PartDecision.store() : PartDecision.to(gate)));
         Form two = new Form().file("e", "e.bin", CONTENT).file("f", "f.bin", CONTENT);
         try (RawHttp connection = app.begin(two, 1)) {
-            Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of an unfinished form");
+            Eventually.isTrue(() -> gate.bytes() > 0, "the sink received no bytes");
             next(started).cancel();
             assertInstanceOf(CancellationException.class, next(failures));
             app.assertNothingLeft(connection);
@@ -244,7 +244,7 @@ class ContainerAsyncFormTest extends AppTestBase {
         for (int cut = request.length - 1; cut > request.length / 2; cut -= 3001) {
             try (RawHttp connection = app.connect()) {
                 connection.send(request, 0, cut);
-                Eventually.isTrue(() -> app.spool.files() == FILES, "no files of an unfinished form");
+                Eventually.isTrue(() -> app.spool.files() == FILES, "the spool does not have the files");
                 if (cut % 2 == 0) {
                     connection.reset();
                 }
@@ -323,7 +323,7 @@ class ContainerAsyncFormTest extends AppTestBase {
             assertSame(blocking, again);
             throw blocking;
         });
-        assertRefused(kind); // through the filter
+        assertRefused(kind); // the filter answers
         assertTrue(app.thrown().stream().allMatch(MultipartException.class::isInstance), app.thrown()::toString);
     }
 
@@ -374,12 +374,12 @@ class ContainerAsyncFormTest extends AppTestBase {
         try (RawHttp connection = app.begin(FORM, FILES)) {
             app.stop();
             app.assertNothingLeft(connection);
-            next(failures); // the exception of the container, or a CancellationException
+            next(failures); // fails with an exception of the container, or a CancellationException
         }
         Eventually.isTrue(() -> before.containsAll(threads()), () -> "threads: " + threads());
     }
 
-    /** {@return the threads that Sluice has started in this JVM, for any test} */
+    /** {@return the threads that Sluice has started in this JVM, including those of other tests} */
     private static Set<Thread> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("sluice-") && thread.isAlive())

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Asks the multipart support of each container and the filter the same questions, and compares the answers with the page. */
+/** Asks each container and the filter the same questions. {@code servlet-containers.md} lists the expected answers. */
 class ContainerComparisonTest {
     /** After each question to the filter, {@link ComparedApp} checks that no files, memory or descriptors are left. */
     @ParameterizedTest
@@ -41,7 +41,7 @@ class ContainerComparisonTest {
         Comparison page = Comparison.read();
         Set<String> titles =
                 Comparison.questions().stream().map(Question::title).collect(Collectors.toSet());
-        assertEquals(titles.size(), Comparison.questions().size(), "two questions have one title");
+        assertEquals(titles.size(), Comparison.questions().size(), "two questions have the same title");
         assertEquals(titles, page.rows().keySet());
         page.rows().values().forEach(cells -> assertTrue(Comparison.isExplained(cells), cells::toString));
     }

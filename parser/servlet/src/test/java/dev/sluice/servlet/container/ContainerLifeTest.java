@@ -68,7 +68,7 @@ class ContainerLifeTest extends AppTestBase {
         statuses.put("/throws", 500);
         app.on("/throws", (request, response) -> {
             parse(request);
-            throw new IllegalArgumentException("of the application");
+            throw new IllegalArgumentException("thrown by the application");
         });
         statuses.put("/sends-an-error", 409);
         app.on("/sends-an-error", (request, response) -> {
@@ -90,7 +90,7 @@ class ContainerLifeTest extends AppTestBase {
         app.on("/throws-in-a-dispatch", (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 assertEquals(CONTENT.length, read(request.getPart("g")));
-                throw new IllegalArgumentException("of the application");
+                throw new IllegalArgumentException("thrown by the application");
             }
             parse(request);
             request.startAsync().dispatch();
@@ -166,7 +166,7 @@ class ContainerLifeTest extends AppTestBase {
         });
         app.on("/fails-in-a-dispatch", (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
-                throw new IllegalArgumentException("of the application");
+                throw new IllegalArgumentException("thrown by the application");
             }
             parse(request);
             request.startAsync().dispatch();
@@ -308,7 +308,7 @@ class ContainerLifeTest extends AppTestBase {
         assertEquals(FILES, app.spool.files());
         List<RawHttp> connections = new ArrayList<>();
         connections.add(app.connect().send(FORM.post("/asynchronous")));
-        Eventually.isTrue(() -> app.spool.files() == 2 * FILES, "no files of an unfinished request");
+        Eventually.isTrue(() -> app.spool.files() == 2 * FILES, "the spool does not have the files");
         for (int uploads = 1; uploads <= 3; uploads++) {
             connections.add(app.begin(FORM, (2 + uploads) * FILES));
         }

@@ -46,13 +46,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Attacks of {@code parser/docs/threats.md} on the servlet adapter, through the filter in each container. Each test has the
- * name of its row, and fails if the defence is removed.
+ * Attacks of {@code parser/docs/threats.md} on the servlet adapter, through the filter in each container. Each test is
+ * named after a row of that page, and fails if the defence is removed.
  */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ContainerThreatsTest extends AppTestBase {
-    /** The size line of the last chunk, which ends a body. */
+    /** The length of {@code "0\r\n\r\n"}, the chunk that ends a body. */
     private static final int END_OF_CHUNKS = 5;
 
     private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", Form.noise(100_000, 1));
@@ -69,7 +69,7 @@ class ContainerThreatsTest extends AppTestBase {
         try {
             work.run(request, response);
         } catch (Exception e) {
-            // as without the filter, because the servlet has no multipart configuration
+            // the container throws too, because the servlet has no multipart configuration
         }
     }
 
@@ -101,7 +101,7 @@ class ContainerThreatsTest extends AppTestBase {
         }
     }
 
-    /** The result of a form as text. */
+    /** Receives a form and records its number of parts or its failure. */
     private void receive(HttpServletRequest request, HttpServletResponse response) throws Exception {
         if ("async".equals(request.getQueryString())) {
             tellWhatComesOf(MultipartRequests.receive(request), request);
@@ -172,7 +172,7 @@ class ContainerThreatsTest extends AppTestBase {
         }
     }
 
-    /** A request of a container that accepts any Content-Length. */
+    /** {@return the request, but with another Content-Length, which a container might accept without a check} */
     private static HttpServletRequest announcing(HttpServletRequest request, long length) {
         return new HttpServletRequestWrapper(request) {
             @Override
@@ -238,7 +238,7 @@ class ContainerThreatsTest extends AppTestBase {
             byte[] body = FORM.body();
             connection.send(Form.head("/async", body.length));
             connection.send(body);
-            Eventually.isTrue(() -> gate.bytes() > 0, "no bytes of an unfinished form");
+            Eventually.isTrue(() -> gate.bytes() > 0, "the sink received no bytes");
             gate.open();
             assertEquals("0 parts", next());
         }

@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Error pages of requests with forms. The pages are the same as without the filter, and the form leaves nothing behind.
+ * Error pages of requests with forms. The pages are the same as without the filter, and all files and memory of the
+ * form are released.
  */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
@@ -114,8 +115,31 @@ class ErrorDispatchTest {
         });
         assertPage(kind, "500: 500 true 1", (request, response) -> {
             request.getParts();
-            throw new IllegalArgumentException("of the application");
+            throw new IllegalArgumentException("thrown by the application");
         });
+    }
+
+    /** Undertow has no error page for such a failure. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "UNDERTOW")
+    void errorPage_asyncDispatchFails_hasParts(ServletContainer kind) throws Exception {
+        servlet.at("/work", (request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                throw new IllegalArgumentException("thrown by the application");
+            }
+            request.getParts();
+            request.startAsync().dispatch();
+        });
+        WorkServlet parts = new WorkServlet()
+                .at(
+                        "/",
+                        (request, response) -> response.getWriter()
+                                .print(request.getParts().size() + " " + request.getParameter("a")));
+        try (RunningContainer container =
+                kind.start(app(false).servlet("/error", parts).errorPage("/error"))) {
+            assertEquals("500: 2 1", answer(container, FORM));
+            store.assertEmpty(kind);
+        }
     }
 
     @ParameterizedTest
@@ -142,7 +166,7 @@ class ErrorDispatchTest {
         }
     }
 
-    /** Like Spring Boot's starter, the handler forwards to a servlet by name, without a filter. */
+    /** The handler forwards to a servlet by name, as the Spring Boot starter does. The forward passes no filter. */
     @ParameterizedTest
     @EnumSource
     void refusalHandler_canForwardToServlet(ServletContainer kind) throws Exception {
@@ -170,7 +194,7 @@ class ErrorDispatchTest {
         MultipartConfigElement config = new MultipartConfigElement(
                 directory.toString()); // without the filter, the container would parse the form
         app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
-        app.servlet("/refused", refused, config).servlet("/error", page).errorPage("/error");
+        app.servlet("/refused", refused, config).servlet("/error", page, config).errorPage("/error");
         try (RunningContainer container = kind.start(app)) {
             for (String[] each : new String[][] {
                 {"413 again, null", "POST", Form.CONTENT_TYPE},
@@ -189,8 +213,8 @@ class ErrorDispatchTest {
     }
 
     /**
-     * Tomcat and Undertow do not report the end after sendError. Jetty does not report it after an exception that
-     * follows the response head.
+     * Tomcat and Undertow do not call {@code onComplete} after {@code sendError}. Jetty does not call it after an
+     * exception that is thrown when the response head has been sent.
      */
     @ParameterizedTest
     @CsvSource({"error, false", "error, true", "throw, false", "throw, true", "flush, false", "flush, true"})
@@ -206,7 +230,7 @@ class ErrorDispatchTest {
             } else if (how.equals("flush")) {
                 response.flushBuffer();
             }
-            throw new IllegalArgumentException("of the application");
+            throw new IllegalArgumentException("thrown by the application");
         });
         for (ServletContainer kind : ServletContainer.values()) {
             WebApp app = app(false);

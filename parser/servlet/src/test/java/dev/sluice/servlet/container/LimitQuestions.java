@@ -6,7 +6,7 @@ import dev.sluice.servlet.Form;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Questions about rejected requests. Both sides reject parts above 512 KiB and bodies above 1 MiB. */
+/** Questions about rejected requests. Filter and containers reject parts above 512 KiB and bodies above 1 MiB. */
 final class LimitQuestions {
     private static final int MAX_PART = 512 << 10;
 

@@ -97,7 +97,7 @@ class OtherBodyTest extends AppTestBase {
                         .body());
     }
 
-    /** The exception comes from another body that the application decodes, for example from a queue. */
+    /** The application decodes another body, for example from a queue. Its exception is not about the request. */
     @ParameterizedTest
     @EnumSource
     void json_multipartExceptionOfApplication_isNotAnswered(ServletContainer kind) throws Exception {
@@ -141,7 +141,7 @@ class OtherBodyTest extends AppTestBase {
         assertEquals("own answer", app.post("/", Form.malformed()).body());
     }
 
-    /** The containers read the parameter in different ways. */
+    /** Each container parses the charset parameter of the Content-Type in its own way. */
     @ParameterizedTest
     @EnumSource
     void form_charsetOfRequest_isIgnored(ServletContainer kind) throws Exception {
@@ -149,7 +149,7 @@ class OtherBodyTest extends AppTestBase {
                 response.getWriter().print(request.getParameter("a").length()));
         app.start(kind);
         List<String> charsets = new ArrayList<>(List.of("charset=windows-1252", "Charset=\"windows-1252\""));
-        if (kind != ServletContainer.JETTY) { // Jetty rejects the name, which it does not unescape
+        if (kind != ServletContainer.JETTY) { // Jetty does not unescape the name of the charset, and rejects the form
             charsets.add("charset=\"windows\\-1252\"");
         }
         for (String charset : charsets) {

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import dev.sluice.servlet.Form;
 import java.util.List;
 
-/** Questions about parameters. */
 final class ParameterQuestions {
     private ParameterQuestions() {}
 

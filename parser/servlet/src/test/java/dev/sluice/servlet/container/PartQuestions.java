@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** Questions about the methods of {@code Part}. */
 final class PartQuestions {
     private static final byte[] SMALL = {'o', 'n', 'e'};
     private static final byte[] LARGE = Form.noise(100_000, 1);

@@ -14,11 +14,11 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * One question to the multipart support of the container and to the filter: the conversation of a client, and the code of
- * the servlet. The page lists the expected answers under the title.
+ * One question to the multipart support of the container and to the filter: the conversation of a client, and the code
+ * of the servlet. {@code servlet-containers.md} lists the expected answers under the title of the question.
  */
 final class Question {
-    /** The code of the servlet. It returns the answer. The container receives its exceptions. */
+    /** The code of the servlet, which returns the answer. The container handles its exceptions. */
     interface Ask {
         String ask(HttpServletRequest request, Path location) throws Exception;
     }
@@ -64,7 +64,6 @@ final class Question {
         return this;
     }
 
-    /** Sets the code of the servlet. */
     Question asks(Said ask) {
         return asks((request, location) -> ask.of(request));
     }
@@ -81,7 +80,7 @@ final class Question {
         return this;
     }
 
-    /** Excludes the filter in front of a servlet with its own configuration, because the container affects the answer there. */
+    /** Skips the servlet with filter and multipart configuration, because the container changes its answer. */
     Question withoutContainerConfiguration() {
         this.alsoInFrontOfOwn = false;
         return this;

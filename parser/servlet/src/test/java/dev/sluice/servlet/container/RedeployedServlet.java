@@ -20,7 +20,6 @@ import java.io.UncheckedIOException;
  */
 @SuppressWarnings("serial")
 public final class RedeployedServlet extends HttpServlet {
-    /** Creates the servlet; called by the container. */
     public RedeployedServlet() {}
 
     @Override

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Headers of other filters in error responses. Without CORS headers, a script of another site cannot read the response. */
+/** Headers that other filters set in error responses. Without CORS headers, scripts of other sites cannot read them. */
 @Timeout(60)
 class RefusalHeadersTest extends AppTestBase {
     private static final Form FORM = new Form().field("a", "1");

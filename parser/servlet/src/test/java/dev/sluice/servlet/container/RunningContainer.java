@@ -5,7 +5,6 @@ import java.io.IOException;
 
 /** A started container. Closing it stops the container and the application. */
 record RunningContainer(ServletContainer kind, int port, Stop stop) implements AutoCloseable {
-    /** The action that stops a container. */
     interface Stop {
         void now() throws Exception;
     }

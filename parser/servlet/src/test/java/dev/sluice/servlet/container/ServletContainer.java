@@ -79,7 +79,7 @@ enum ServletContainer {
             connector.setProperty("address", HOST);
             tomcat.setConnector(connector);
             Context context = tomcat.addContext("", app.directory().toString());
-            ((StandardContext) context).setUnloadDelay(200); // the time for running requests
+            ((StandardContext) context).setUnloadDelay(200); // running requests may end in this time
             for (WebApp.ServletAt each : app.servlets()) {
                 Wrapper wrapper = Tomcat.addServlet(context, each.pattern(), each.servlet());
                 wrapper.setAsyncSupported(true);
@@ -189,7 +189,6 @@ enum ServletContainer {
         return new Tomcat();
     }
 
-    /** Starts the container with {@code app} on a free port. */
     abstract RunningContainer start(WebApp app) throws Exception;
 
     @Override

@@ -35,7 +35,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Mistakes in the application, the container or the request head. The status shows which of them is at fault. */
+/**
+ * Mistakes in the configuration of the application or the container, and in request heads. The status shows whose
+ * mistake it is: 4xx for the client, 5xx for the server.
+ */
 @Timeout(300)
 class SetUpTest {
     private static final Logger LOGGER = Logger.getLogger(SluiceFilter.class.getPackageName());
@@ -135,8 +138,8 @@ class SetUpTest {
             WebApp app = app().filter("/*", reading).filter("/app/*", filter());
             try (RunningContainer container = kind.start(app)) {
                 assertEquals("500", post(container, "/parts"), some + " bytes");
-                if (some < FORM.body().length
-                        || kind != ServletContainer.UNDERTOW) { // which calls no listener at the end of the body
+                // Undertow calls no read listener if the whole body was read before.
+                if (some < FORM.body().length || kind != ServletContainer.UNDERTOW) {
                     assertEquals("500", post(container, "/async"), some + " bytes");
                 }
                 assertEquals(1, logged.size(), logged::toString);
@@ -294,7 +297,7 @@ class SetUpTest {
                 kind.start(app().filter("/*", filter()).filter("/app/*", narrow, DispatcherType.ASYNC))) {
             assertEquals("413", post(container, "/parts"));
             assertEquals("413", post(container, "/async"));
-            Eventually.isTrue(() -> narrow.live() == 0, () -> "not over");
+            Eventually.isTrue(() -> narrow.live() == 0, () -> "the request did not end");
         }
         assertEquals(List.of(), List.copyOf(logged));
         try (RunningContainer container =
@@ -303,7 +306,7 @@ class SetUpTest {
             assertEquals("202", post(container, "/parts.x"));
             assertEquals("202", post(container, "/parts.x"));
             assertEquals(1, logged.size(), logged::toString);
-            assertTrue(logged.remove().contains("a filter before it has already read"), "what is logged");
+            assertTrue(logged.remove().contains("a filter before it has already read"), "no warning was logged");
         }
     }
 
@@ -345,7 +348,8 @@ class SetUpTest {
                         assertEquals(
                                 answer.status() == 405 ? "POST, PUT, PATCH" : null,
                                 answer.headers().get("allow"));
-                        boolean hasPage = answer.status() != 202 && "GET POST".contains(other[1]); // in Jetty
+                        // Jetty serves error pages only for GET and POST.
+                        boolean hasPage = answer.status() != 202 && "GET POST".contains(other[1]);
                         assertTrue(answer.body().equals("0") || !hasPage, answer::body);
                     }
                 }

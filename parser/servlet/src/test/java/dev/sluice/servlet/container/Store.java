@@ -38,7 +38,7 @@ final class Store implements AutoCloseable {
         return memory;
     }
 
-    /** Waits until no file, charge or descriptor is left. Does not run the garbage collector. */
+    /** Waits until no file, memory charge or open descriptor is left. Does not run the garbage collector. */
     void assertEmpty(Object after) {
         Eventually.isTrue(this::isEmpty, () -> "after " + after + ": " + this);
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The description of a web application in the root context of a container. */
 final class WebApp {
-    /** A servlet; with {@code multipart}, the container parses. */
+    /** A servlet. If {@code multipart} is not null, the container parses its forms. */
     record ServletAt(
             String pattern, HttpServlet servlet, @Nullable MultipartConfigElement multipart) {}
 
@@ -50,7 +50,6 @@ final class WebApp {
         return this;
     }
 
-    /** Sets the path of the error page for all errors. */
     WebApp errorPage(String path) {
         this.errorPage = path;
         return this;

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /** A servlet that runs the code of a test, for each path separately. */
 @SuppressWarnings("serial")
 final class WorkServlet extends HttpServlet {
-    /** The path for requests without other code. */
+    /** The path that stands for all paths without code of their own. */
     static final String ANY = "*";
 
     private final transient Map<String, Work> works = new ConcurrentHashMap<>();

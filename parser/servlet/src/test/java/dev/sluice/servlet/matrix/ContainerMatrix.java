@@ -34,7 +34,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs the same checks in each container as its vendor ships it. {@code .ci/containers} runs this class, which writes the page. */
+/**
+ * Runs the same checks in each {@link Distribution}, and writes the results to {@code parser/docs/containers.md}.
+ * {@code .ci/containers} runs this class.
+ */
 class ContainerMatrix {
     private static final int ABORTS = Integer.getInteger("sluice.containers.aborts", 50);
     private static final int RACES = Integer.getInteger("sluice.containers.races", 50);
@@ -58,7 +61,7 @@ class ContainerMatrix {
     private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
     private static final String FORM_TEXT = text("a", new byte[] {'1'}) + text("f", CONTENT);
 
-    /** The result of each check: empty if it passed. */
+    /** The result of each check in each container: empty if it passed, otherwise the error. */
     private static final Map<Distribution, Map<String, String>> RESULTS = new EnumMap<>(Distribution.class);
 
     @TempDir

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
-/** A container as its vendor ships it. Only the port, HTTP/2 if it is off, and the application are configured. */
+/** A container as its vendor ships it. Only the port, the application and, if off by default, HTTP/2 are configured. */
 enum Distribution {
     TOMCAT_10("Tomcat 10.1", "org.apache.tomcat:tomcat:10.1.59:zip") {
         @Override
@@ -100,7 +100,7 @@ enum Distribution {
             String page = "if `sendError` is called on a thread outside the container, the response has the status but"
                     + " no error page. The same happens without Sluice";
             String loses = "bytes are sometimes lost when another thread resumes a `ReadListener`. The same happens"
-                    + " without Sluice. Keep parts in memory or in files there, and do not use sinks that pause";
+                    + " without Sluice. In this container, keep parts in memory or in files, and do not use sinks that pause";
             return Map.of(
                     ContainerMatrix.REFUSED,
                     page,
@@ -138,7 +138,7 @@ enum Distribution {
         @Override
         Map<String, String> known() {
             String hangs = "a `ReadListener` is sometimes not called again after `isReady` returned false on another"
-                    + " thread. The same happens without Sluice. Keep parts in memory or in files there, do not use"
+                    + " thread. The same happens without Sluice. In this container, keep parts in memory or in files, do not use"
                     + " sinks that pause, and set a timeout for the request";
             return Map.of(
                     ContainerMatrix.PAUSES,
@@ -150,7 +150,10 @@ enum Distribution {
         }
     };
 
-    /** Tomcat says "asyncOperation() is not valid for a request with Async state [COMPLETING]", with no class of Sluice in the trace. */
+    /**
+     * Tomcat logs "asyncOperation() is not valid for a request with Async state [COMPLETING]". The stack trace has no
+     * class of Sluice.
+     */
     private static final String UNANSWERED =
             "about once in some hundred requests the connection closes without a response, because bytes"
                     + " arrive while another thread completes the request. Nothing is left behind";
@@ -161,7 +164,7 @@ enum Distribution {
     private final String label;
     private final String artifact;
 
-    /** @param artifact its Maven coordinates, or an empty string if it is on the class path */
+    /** @param artifact the Maven coordinates of the container, or an empty string if it is on the class path */
     Distribution(String label, String artifact) {
         this.label = label;
         this.artifact = artifact;
@@ -171,23 +174,22 @@ enum Distribution {
         return label;
     }
 
-    /** {@return the version under test} */
     String version() {
         return artifact.isEmpty() ? io.undertow.Version.getVersionString() : artifact.split(":")[2];
     }
 
-    /** {@return the checks that this container fails, each with the reason; Sluice cannot repair them} */
+    /** {@return the checks that this container fails for reasons that Sluice cannot change, each with the reason} */
     Map<String, String> known() {
         return Map.of();
     }
 
-    /** {@return the arguments of {@code java} that start it} */
+    /** {@return the arguments of {@code java} that start the container} */
     abstract List<String> install(Path home, Path war, int port) throws IOException;
 
     /**
-     * Unpacks it into the empty directory {@code home}.
+     * Unpacks the container into the empty directory {@code home}.
      *
-     * @return the arguments of {@code java} that start it
+     * @return the arguments of {@code java} that start the container
      */
     List<String> install(Path downloads, Path home, Path war, int port) throws IOException {
         if (!artifact.isEmpty()) {

@@ -37,13 +37,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
-/** The application that each container runs. It serves forms with the blocking and the asynchronous API, and counts leftovers. */
+/**
+ * The application that each container runs. It serves forms with both APIs, and counts the files and bytes that remain.
+ */
 @SuppressWarnings("serial")
 public final class MatrixApp extends HttpServlet implements ServletContextListener {
-    /** The maximum size of a part. */
     static final int MOST = 8 << 20;
 
-    /** A larger part is written to a file. */
+    /** The maximum size of a part in memory. Larger parts are written to files. */
     static final int IN_MEMORY = 16 << 10;
 
     private static final String ERROR_PAGE = "/error";
@@ -112,7 +113,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         if ("error".equals(end)) {
             response.sendError(409);
         } else if ("throw".equals(end)) {
-            throw new IllegalArgumentException("of the application");
+            throw new IllegalArgumentException("thrown by the application");
         } else {
             response.getWriter().print(text);
         }
@@ -234,7 +235,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
                 size += count;
                 int micros = ThreadLocalRandom.current().nextInt(300);
                 timer.schedule(() -> context.start(this::goOn), micros, TimeUnit.MICROSECONDS);
-            } // else the container calls again
+            } // else the container calls the listener again
         }
 
         private void goOn() {

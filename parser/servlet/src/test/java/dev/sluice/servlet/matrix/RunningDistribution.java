@@ -25,7 +25,7 @@ import java.util.zip.ZipOutputStream;
 final class RunningDistribution implements AutoCloseable {
     private static final Duration START = Duration.ofMinutes(3);
 
-    /** The class path entries that the application needs. */
+    /** One class of each library that the application needs. */
     private static final List<Class<?>> LIBRARIES =
             List.of(SluiceFilter.class, MultipartReader.class, Delimiter.class, ByteBuf.class, ReferenceCounted.class);
 
@@ -77,7 +77,7 @@ final class RunningDistribution implements AutoCloseable {
         long start = System.nanoTime();
         while (!answers()) {
             if (System.nanoTime() - start > START.toNanos() || !process.isAlive()) {
-                throw new IOException("it does not start:\n" + log());
+                throw new IOException("the container does not start:\n" + log());
             }
             TimeUnit.MILLISECONDS.sleep(200);
         }
@@ -103,7 +103,6 @@ final class RunningDistribution implements AutoCloseable {
         return port;
     }
 
-    /** {@return the output of the container} */
     String log() throws IOException {
         return Files.readString(log, StandardCharsets.ISO_8859_1);
     }

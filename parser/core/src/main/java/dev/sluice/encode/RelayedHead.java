@@ -1,0 +1,64 @@
+package dev.sluice.encode;
+
+import dev.sluice.MultipartEncoder;
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.NameEscaping;
+import dev.sluice.PartHead;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The head of a part of a relayed form. It is written only after the first content or the end of the part has been read, because an empty
+ * file name is valid only without content.
+ *
+ * @param client the head that the client sent; null for an added part
+ */
+public record RelayedHead(
+        String name,
+        @Nullable String filename,
+        @Nullable String contentType,
+        @Nullable PartHead client) {
+
+    /** {@return a head with the names and the type of the client} */
+    public static RelayedHead of(PartHead head) {
+        return new RelayedHead(Objects.requireNonNullElse(head.name(), ""), head.filename(), head.contentType(), head);
+    }
+
+    /**
+     * {@return the bytes to send before the content, <em>transferred</em> to the caller}
+     *
+     * @param escaping the treatment of unusual names; {@link NameEscaping#REPLACE} also replaces an unusual type of the client
+     * @throws IllegalArgumentException if readers could misread the part, and the application has changed or added it
+     * @throws dev.sluice.MultipartException if readers could misread the part of the client
+     */
+    public ByteBuf begin(MultipartEncoder encoder, NameEscaping escaping, boolean hasContent) throws IOException {
+        try {
+            return "".equals(filename) && !hasContent
+                    ? encoder.emptyFileInput(name)
+                    : encoder.beginPart(name, filename, type(escaping));
+        } catch (IllegalArgumentException e) {
+            if (client == null || !equals(of(client))) {
+                throw e;
+            }
+            throw client.because(Reason.MALFORMED_HEADER)
+                    .saying(String.valueOf(e.getMessage()))
+                    .cause(e)
+                    .build();
+        }
+    }
+
+    /** {@return the type to write; a neutral type or none if the type of the client must be replaced} */
+    private @Nullable String type(NameEscaping escaping) {
+        boolean replaced = escaping == NameEscaping.REPLACE
+                && client != null
+                && contentType != null
+                && contentType.equals(client.contentType())
+                && !HeadWriter.acceptsType(contentType, filename == null);
+        if (!replaced) {
+            return contentType;
+        }
+        return filename == null ? null : HeadWriter.BINARY;
+    }
+}

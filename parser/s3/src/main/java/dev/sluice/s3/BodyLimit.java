@@ -1,0 +1,170 @@
+package dev.sluice.s3;
+
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limit on the number of large request bodies that are sent to the store at the same time. Thread-safe.
+ *
+ * <p>All bodies share the bandwidth of the store. If a slow store gets too many at once, each of them exceeds its time limit and is sent
+ * again, and nothing is ever stored. The number of bodies therefore adapts to the store: it begins with 4, grows by one when a body has
+ * taken less than a quarter of its time limit while others waited, and is halved when a body exceeds its time limit or the store responds
+ * that it is busy. Bodies are sent in the order of their requests. Small bodies do not wait, because they take little bandwidth.
+ *
+ * <p>If two bodies in a row exceed their time limit although each was sent alone, the store is considered stuck: the second body and all
+ * that wait fail.
+ */
+final class BodyLimit {
+    private static final int FIRST = 4;
+
+    /** The client of the SDK has 50 connections by default, and requests without a body need some of them. */
+    private static final int MOST = 32;
+
+    /** The divisor of the time limit of a body. If a body takes less than the result, the store can receive more bodies at a time. */
+    private static final int FAST = 4;
+
+    private static final int MOST_FAILED_ALONE = 2;
+    private static final long LEAST_BYTES_PER_SECOND = 256 << 10;
+
+    private final StoreEvents events;
+    private final long attemptNanos;
+    private final LongSupplier clock;
+    private final Queue<CompletableFuture<Void>> waiting = new ArrayDeque<>();
+    private int limit = FIRST;
+    private int sending;
+    private int failedAlone;
+
+    /**
+     * @param attemptTimeout the time of an attempt without a body
+     * @param clock {@link System#nanoTime}, except in tests
+     */
+    BodyLimit(StoreEvents events, Duration attemptTimeout, LongSupplier clock) {
+        this.events = events;
+        this.attemptNanos = attemptTimeout.toNanos();
+        this.clock = clock;
+    }
+
+    /** {@return the additional time for an attempt that sends {@code bytes}} */
+    static Duration moreTime(long bytes) {
+        return Duration.ofSeconds(bytes / LEAST_BYTES_PER_SECOND);
+    }
+
+    /**
+     * Makes a request when it is the turn of its body.
+     *
+     * @return the answer; cancelling it cancels the request or the wait for it
+     */
+    <T> CompletableFuture<T> send(Segment body, Supplier<CompletableFuture<T>> request) {
+        if (body.size() <= SegmentMemory.SMALL) {
+            return sendNow(body, request);
+        }
+        CompletableFuture<Void> turn = new CompletableFuture<>();
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        turn.whenComplete((begun, refused) -> {
+            if (refused != null) {
+                outcome.completeExceptionally(refused);
+                return;
+            }
+            long since = clock.getAsLong();
+            boolean isAlone = isOneSent();
+            CompletableFuture<T> sent = sendNow(body, request);
+            outcome.whenComplete((answer, failure) -> sent.cancel(true));
+            sent.whenComplete((answer, failure) -> {
+                Throwable reason = ended(body.size(), clock.getAsLong() - since, isAlone, failure);
+                if (reason == null) {
+                    outcome.complete(answer);
+                } else {
+                    outcome.completeExceptionally(reason);
+                }
+            });
+        });
+        synchronized (this) {
+            waiting.add(turn);
+        }
+        outcome.whenComplete((answer, failure) -> giveUp(turn));
+        beginNext();
+        return outcome;
+    }
+
+    private <T> CompletableFuture<T> sendNow(Segment body, Supplier<CompletableFuture<T>> request) {
+        long bytes = body.size();
+        events.report(to -> to.sending(1, bytes));
+        CompletableFuture<T> sent = Retries.made(request);
+        sent.whenComplete((answer, failure) -> events.report(to -> to.sending(-1, -bytes)));
+        return sent;
+    }
+
+    /** Begins as many bodies as the limit allows. */
+    private void beginNext() {
+        for (CompletableFuture<Void> turn = next(); turn != null; turn = next()) {
+            turn.complete(null); // without the lock
+        }
+    }
+
+    /** {@return the turn of the next body, which then counts as being sent, or null if all must wait} */
+    private synchronized @Nullable CompletableFuture<Void> next() {
+        CompletableFuture<Void> turn = sending < limit ? waiting.poll() : null;
+        sending += turn == null ? 0 : 1;
+        return turn;
+    }
+
+    private synchronized boolean isOneSent() {
+        return sending == 1;
+    }
+
+    private synchronized void giveUp(CompletableFuture<Void> turn) {
+        waiting.remove(turn);
+    }
+
+    /**
+     * Adapts the limit.
+     *
+     * @param isAlone whether the body was the only one when it was begun
+     * @param failure why the request failed, or null
+     * @return {@code failure}, or what replaces it if the body must not be sent again
+     */
+    private @Nullable Throwable ended(long bytes, long nanos, boolean isAlone, @Nullable Throwable failure) {
+        boolean takesNothing = false;
+        List<CompletableFuture<Void>> refused = List.of();
+        synchronized (this) {
+            sending--;
+            boolean isSlow = nanos >= attemptNanos;
+            if (failure == null) {
+                failedAlone = 0;
+                boolean isFast = nanos < (attemptNanos + moreTime(bytes).toNanos()) / FAST;
+                limit += isFast && limit < MOST && !waiting.isEmpty() ? 1 : 0;
+            } else if (isOverload(Retries.unwrap(failure), isSlow)) {
+                limit = Math.max(1, limit / 2);
+                failedAlone += isSlow && isAlone && sending == 0 ? 1 : 0;
+                takesNothing = isSlow && failedAlone >= MOST_FAILED_ALONE;
+            }
+            if (takesNothing) {
+                refused = List.copyOf(waiting);
+                waiting.clear();
+            }
+        }
+        refused.forEach(turn -> turn.completeExceptionally(refusal(failure)));
+        beginNext();
+        return takesNothing ? refusal(failure) : failure;
+    }
+
+    private static boolean isOverload(Throwable failure, boolean isSlow) {
+        return Retries.isBusy(failure) || isSlow && !(failure instanceof CancellationException);
+    }
+
+    private static MultipartException refusal(@Nullable Throwable failure) {
+        return MultipartException.because(Reason.UNAVAILABLE)
+                .saying("the object store takes no content at present")
+                .cause(failure)
+                .build();
+    }
+}
