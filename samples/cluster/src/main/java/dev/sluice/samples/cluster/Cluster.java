@@ -107,8 +107,8 @@ final class Cluster implements AutoCloseable {
     /**
      * Starts all processes and returns when the page is available.
      *
-     * @param directory for files of the nodes
-     * @param port of the proxy; 0 for any free one
+     * @param directory the directory for the files of the nodes
+     * @param port the port of the proxy; 0 for any free one
      * @param nodes the number of upload servers, 1 or more
      */
     Cluster(Path directory, int port, int nodes) throws IOException, InterruptedException {
@@ -147,7 +147,7 @@ final class Cluster implements AutoCloseable {
         supervisor.start();
     }
 
-    /** A foreign server on the proxy's port would be mistaken for the proxy. */
+    /** Requires a free port, because another server on the port would be mistaken for the proxy. */
     private static void assertFree(int port) throws IOException {
         try (ServerSocket socket = new ServerSocket()) {
             socket.bind(new InetSocketAddress("127.0.0.1", port));

@@ -7,6 +7,8 @@ import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3ObjectStore;
 import dev.sluice.s3.S3Sinks;
 import dev.sluice.samples.report.Digest;
+import dev.sluice.testkit.Seaweed;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -15,19 +17,24 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,7 +45,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
-/** An experiment that sends forms to a cluster, kills nodes meanwhile, and then checks the objects in the store. */
+/** An experiment that sends forms to a cluster while killing nodes, and then checks the objects in the store. */
 final class KillExperiment {
     /** The prefix that the nodes use. A sweep with a different prefix would not find their objects. */
     private static final String PREFIX = "uploads/";
@@ -54,23 +61,35 @@ final class KillExperiment {
     private static final int AT_A_TIME = 8;
 
     /** Time for a killed node to restart before the next kill. Without any node, forms would only be rejected. */
-    private static final long BETWEEN_SECONDS = 4;
+    private static final long BETWEEN_MILLIS = 2500;
+
+    /** The longest wait for forms that are being published, after one was stored: a busy machine restarts nodes slowly. */
+    private static final long WAIT_MILLIS = 30_000;
+
+    /** The time after which a client that was refused sends the next form. */
+    private static final long REFUSED_MILLIS = 200;
+
+    private static final long BETWEEN_SWEEPS_MILLIS = 5000;
 
     /**
      * The result of an experiment.
      *
      * @param verdicts the number of forms with each verdict, such as {@code answered, whole}
-     * @param uploads unfinished uploads in the store
-     * @param strays files in the store that belong to no form
-     * @param kills killed nodes
+     * @param uploads the number of unfinished uploads in the store
+     * @param strays the number of files in the store that belong to no form
+     * @param kills the number of killed nodes
+     * @param inPublication the number of kills that cost a form its answer after all of its body had been sent
+     * @param sweeps the number of sweeps, by two processes at a time, while the forms were sent
      * @param bytes the size of all bodies
-     * @param time until the last answer
+     * @param time the time until the last answer
      */
     record Result(
             Map<String, Integer> verdicts,
             int uploads,
             int strays,
             int kills,
+            int inPublication,
+            int sweeps,
             S3Sinks.Swept swept,
             long bytes,
             Duration time) {
@@ -85,8 +104,31 @@ final class KillExperiment {
     /**
      * A form: its files, the status of its answer or {@code no answer}, and the keys in the answer. A status other than 200 comes from a
      * node that could not store the form, or from the proxy if it found no node.
+     *
+     * @param sentNanos when all of the body had been sent, or {@code Long.MAX_VALUE}
+     * @param endNanos when the answer or the failure arrived
      */
-    private record Form(List<Sent> files, String outcome, List<String> keys) {}
+    private record Form(
+            int number, List<Sent> files, String outcome, List<String> keys, long sentNanos, long endNanos) {}
+
+    /** A body that reports when all of it has been sent. */
+    private final class Body extends ByteArrayInputStream {
+        private volatile long sentNanos = Long.MAX_VALUE;
+
+        Body(byte[] bytes) {
+            super(bytes);
+        }
+
+        @Override
+        public synchronized int read(byte[] into, int offset, int length) {
+            int count = super.read(into, offset, length);
+            if (available() == 0 && sentNanos == Long.MAX_VALUE) {
+                sentNanos = System.nanoTime();
+                publishing.incrementAndGet();
+            }
+            return count;
+        }
+    }
 
     /** A file that the record of a form lists: its key, and the SHA-256 of its object. */
     private record Found(String key, String sha256) {}
@@ -99,15 +141,23 @@ final class KillExperiment {
     private final int kills;
     private final PrintWriter out;
     private final long seed;
+    private final AtomicInteger next = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
-    private final AtomicInteger running = new AtomicInteger();
+
+    /** Forms that were answered 200. */
+    private final AtomicInteger stored = new AtomicInteger();
+
+    /** Forms whose body was sent, and that are not answered. */
+    private final AtomicInteger publishing = new AtomicInteger();
+
     private final AtomicLong sentBytes = new AtomicLong();
+    private final List<Long> killNanos = new CopyOnWriteArrayList<>();
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     /**
      * @param directory the directory of the running cluster
-     * @param forms the number of forms to send
+     * @param forms the number of forms to send; more are sent until the last node is killed
      * @param kills the number of node kills; if it is more than 0, a volume server is killed as well
      */
     KillExperiment(Path directory, int forms, int kills, long seed, PrintWriter out) {
@@ -120,27 +170,82 @@ final class KillExperiment {
 
     Result run() throws IOException, InterruptedException, ExecutionException {
         long since = System.nanoTime();
-        ExecutorService clients = Executors.newFixedThreadPool(AT_A_TIME + 1);
+        ExecutorService clients = Executors.newFixedThreadPool(AT_A_TIME + 2);
         List<Form> sent = new ArrayList<>();
         int killed;
+        int sweeps;
         try {
             List<URI> pages = Cluster.ClusterFile.of(directory).pages();
-            List<Future<Form>> sending = new ArrayList<>();
             Future<Integer> killing = clients.submit(this::killAll);
-            for (int i = 0; i < forms; i++) {
-                int number = i;
-                URI page = pages.get(i % pages.size()).resolve("upload");
-                sending.add(clients.submit(() -> send(number, page)));
+            Future<Integer> sweeping = clients.submit(() -> sweepUntil(killing));
+            List<Future<List<Form>>> sending = new ArrayList<>();
+            for (int i = 0; i < AT_A_TIME; i++) {
+                sending.add(clients.submit(() -> sendUntil(killing, pages)));
             }
-            for (Future<Form> form : sending) {
-                sent.add(form.get());
+            for (Future<List<Form>> some : sending) {
+                sent.addAll(some.get());
             }
             killed = killing.get();
+            sweeps = sweeping.get();
         } finally {
             clients.shutdownNow();
         }
+        sent.sort(Comparator.comparingInt(Form::number));
         Duration time = Duration.ofNanos(System.nanoTime() - since);
-        return judge(sent, killed, time);
+        return judge(sent, killed, sweeps, time);
+    }
+
+    private List<Form> sendUntil(Future<?> end, List<URI> pages) throws IOException, InterruptedException {
+        List<Form> sent = new ArrayList<>();
+        for (int number = next.getAndIncrement(); number < forms || !end.isDone(); number = next.getAndIncrement()) {
+            sent.add(send(number, pages.get(number % pages.size()).resolve("upload")));
+        }
+        return sent;
+    }
+
+    /** Sweeps by two processes at once, again and again; one has a clock that is two days ahead, if faketime is installed. */
+    private int sweepUntil(Future<?> end) throws IOException, InterruptedException {
+        Optional<String> faketime = Seaweed.program("SLUICE_FAKETIME", "faketime");
+        int sweeps = 0;
+        while (!end.isDone()) {
+            Process one = sweep(List.of());
+            Process other =
+                    sweep(faketime.map(program -> List.of(program, "-f", "+2d")).orElse(List.of()));
+            for (Process each : List.of(one, other)) {
+                sweeps += each.waitFor() == 0 ? 1 : 0;
+                if (each.exitValue() != 0) {
+                    List<String> log = Files.readAllLines(directory.resolve("sweep.log"));
+                    out.println("a sweep failed: " + log.get(log.size() - 1));
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(BETWEEN_SWEEPS_MILLIS);
+        }
+        return sweeps;
+    }
+
+    private Process sweep(List<String> start) throws IOException {
+        List<String> command = new ArrayList<>(start);
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.sluice.samples.upload.Main",
+                "sweep",
+                "--s3=" + Cluster.ClusterFile.of(directory).store(),
+                "--bucket=" + Cluster.BUCKET));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment()
+                .putAll(Map.of(
+                        "AWS_ACCESS_KEY_ID",
+                        Seaweed.USER,
+                        "AWS_SECRET_ACCESS_KEY",
+                        Seaweed.SECRET,
+                        "FAKETIME_DONT_FAKE_MONOTONIC",
+                        "1"));
+        builder.redirectOutput(
+                ProcessBuilder.Redirect.appendTo(directory.resolve("sweep.log").toFile()));
+        return builder.start();
     }
 
     private Form send(int number, URI page) throws IOException, InterruptedException {
@@ -159,14 +264,15 @@ final class KillExperiment {
         }
         body.writeBytes("--b--\r\n".getBytes(StandardCharsets.UTF_8));
         sentBytes.addAndGet(body.size());
+        Body bytes = new Body(body.toByteArray());
         HttpRequest request = HttpRequest.newBuilder(page)
                 .header("Content-Type", "multipart/form-data; boundary=b")
                 .timeout(Duration.ofMinutes(2))
-                .POST(HttpRequest.BodyPublishers.ofByteArray(body.toByteArray()))
+                .POST(HttpRequest.BodyPublishers.fromPublisher(
+                        HttpRequest.BodyPublishers.ofInputStream(() -> bytes), body.size()))
                 .build();
         List<String> keys = new ArrayList<>();
         String outcome;
-        running.incrementAndGet();
         try {
             HttpResponse<byte[]> answer = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
             outcome = String.valueOf(answer.statusCode());
@@ -178,9 +284,17 @@ final class KillExperiment {
         } catch (IOException e) {
             outcome = "no answer";
         }
-        running.decrementAndGet();
+        if (bytes.sentNanos < Long.MAX_VALUE) {
+            publishing.decrementAndGet();
+        }
+        long endNanos = System.nanoTime();
         done.incrementAndGet();
-        return new Form(files, outcome, keys);
+        if (outcome.equals("200")) {
+            stored.incrementAndGet();
+        } else {
+            TimeUnit.MILLISECONDS.sleep(REFUSED_MILLIS);
+        }
+        return new Form(number, files, outcome, keys, bytes.sentNanos, endNanos);
     }
 
     /** {@return a random size: often small, sometimes large enough for an upload of several pieces} */
@@ -191,31 +305,39 @@ final class KillExperiment {
     }
 
     /**
-     * Kills nodes at random times, only while forms are being sent, and a volume server half-way. {@return the number of
-     * killed nodes}
+     * Kills nodes while forms are being sent, most of them while several forms are being published, and a volume server
+     * half-way. {@return the number of killed nodes}
      */
     private int killAll() throws IOException, InterruptedException {
         Random random = new Random(seed);
-        List<Integer> moments = random.ints(kills, 1, Math.max(2, forms - AT_A_TIME))
-                .sorted()
-                .boxed()
-                .toList();
         int killed = 0;
-        for (int i = 0; i < moments.size(); i++) {
-            while (done.get() < moments.get(i)) {
-                TimeUnit.MILLISECONDS.sleep(20);
-            }
-            TimeUnit.MILLISECONDS.sleep(random.nextInt(200));
-            while (running.get() < AT_A_TIME / 2 && done.get() < forms - AT_A_TIME) {
+        while (killed < kills) {
+            TimeUnit.MILLISECONDS.sleep(BETWEEN_MILLIS + random.nextInt(200));
+            long since = System.nanoTime();
+            int before = stored.get();
+            while ((publishing.get() < AT_A_TIME / 2 || stored.get() == before)
+                    && System.nanoTime() - since < TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS)) {
                 TimeUnit.MILLISECONDS.sleep(1);
             }
-            if (i == moments.size() / 2) {
+            if (killed == kills / 2) {
                 kill("volume", random);
             }
             killed += kill("node", random);
-            TimeUnit.SECONDS.sleep(BETWEEN_SECONDS);
         }
         return killed;
+    }
+
+    /** {@return the number of kills that cost a form its answer after all of its body had been sent} */
+    private int inPublication(List<Form> sent) {
+        Set<Long> hit = new TreeSet<>();
+        for (Form form : sent) {
+            killNanos.stream()
+                    .filter(killed -> killed < form.endNanos)
+                    .max(Comparator.naturalOrder())
+                    .filter(killed -> killed > form.sentNanos && !form.outcome.equals("200"))
+                    .ifPresent(hit::add);
+        }
+        return hit.size();
     }
 
     private int kill(String kind, Random random) throws IOException {
@@ -223,6 +345,9 @@ final class KillExperiment {
                 .filter(process -> process.getKey().startsWith(kind))
                 .toList();
         Map.Entry<String, Cluster.Running> process = all.get(random.nextInt(all.size()));
+        if (kind.equals("node")) {
+            killNanos.add(System.nanoTime());
+        }
         boolean alive =
                 process.getValue().handle().map(ProcessHandle::destroyForcibly).orElse(false);
         out.println((alive ? "killed " : "already dead: ") + process.getKey() + " after " + done.get() + " forms");
@@ -230,18 +355,26 @@ final class KillExperiment {
         return alive ? 1 : 0;
     }
 
-    private Result judge(List<Form> sent, int killed, Duration time) throws IOException, InterruptedException {
+    private Result judge(List<Form> sent, int killed, int sweeps, Duration time)
+            throws IOException, InterruptedException {
         URI address = Cluster.ClusterFile.of(directory).store();
         TimeUnit.SECONDS.sleep(3); // lets the surviving nodes finish
         try (S3AsyncClient client = Cluster.client(address);
                 ObjectStore store =
                         S3ObjectStore.builder(Cluster.BUCKET).client(client).build()) {
             // No upload is running, so every unfinished form is left over.
-            S3Sinks.Swept swept = S3Sinks.builder(store, MemoryBudget.unlimited())
+            S3Sinks sinks = S3Sinks.builder(store, MemoryBudget.unlimited())
                     .prefix(PREFIX)
                     .maxAge(Duration.ofNanos(1))
-                    .build()
-                    .sweep()
+                    .build();
+            CompletableFuture<S3Sinks.Swept> other = sinks.sweep(); // two at once
+            S3Sinks.Swept swept = sinks.sweep()
+                    .thenCombine(
+                            other,
+                            (one, two) -> new S3Sinks.Swept(
+                                    one.forms() + two.forms(),
+                                    one.uploads() + two.uploads(),
+                                    one.objects() + two.objects()))
                     .join();
             Set<String> keys = new TreeSet<>();
             client.listObjectsV2Paginator(
@@ -257,6 +390,7 @@ final class KillExperiment {
             }
             found.values().forEach(file -> keys.remove(file.key()));
             keys.removeIf(key -> key.endsWith("/form.json") || key.startsWith(PREFIX + ".open/"));
+            keys.forEach(key -> out.println("no form has the file " + key));
             int uploads = client.listMultipartUploads(request -> request.bucket(Cluster.BUCKET))
                     .join()
                     .uploads()
@@ -266,10 +400,12 @@ final class KillExperiment {
                 String verdict = verdict(sent.get(i), found);
                 verdicts.merge(verdict, 1, Integer::sum);
                 if (!verdict.equals(GOOD.get(0))) {
-                    out.println("form " + i + ": " + sent.get(i).outcome() + ", " + verdict);
+                    out.println(
+                            "form " + sent.get(i).number() + ": " + sent.get(i).outcome() + ", " + verdict);
                 }
             }
-            return new Result(verdicts, uploads, keys.size(), killed, swept, sentBytes.get(), time);
+            return new Result(
+                    verdicts, uploads, keys.size(), killed, inPublication(sent), sweeps, swept, sentBytes.get(), time);
         }
     }
 
@@ -289,7 +425,7 @@ final class KillExperiment {
         return outcome + (there == 0 ? "absent" : whole ? "whole" : "in part");
     }
 
-    /** {@return the files of a form by their names, read by the documented rule; none if the form does not exist} */
+    /** {@return the files of a form by their names; empty unless its {@code form.json} is intact and says {@code committed}} */
     private static Map<String, Found> files(S3AsyncClient client, String key) throws IOException {
         byte[] json = read(client, key);
         JsonNode record = new ObjectMapper().readTree(json);

@@ -23,7 +23,10 @@ public final class Main {
 
     private Main() {}
 
-    /** Runs the program and exits with 0 on success, 1 if a form is lost or incomplete, and 2 for any other error. */
+    /**
+     * Runs the program. It exits with 0 on success and with 2 for an error. It exits with 1 if a form is lost or
+     * incomplete, or if an unfinished upload or a file without a form is left over.
+     */
     public static void main(String[] args) {
         System.exit(new CommandLine(new Main())
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
@@ -50,19 +53,24 @@ public final class Main {
         return CommandLine.ExitCode.OK;
     }
 
-    @Command(description = "Sends forms, kills nodes meanwhile, and reports which forms are complete.")
+    @Command(description = "Sends forms while killing nodes, and reports which forms are complete.")
     int kill(
             @Option(names = "--dir", defaultValue = "cluster", description = "Directory of the running cluster.")
                     Path directory,
-            @Option(names = "--forms", defaultValue = "40", description = "Number of forms.") int forms,
+            @Option(names = "--forms", defaultValue = "40", description = "Least number of forms.") int forms,
             @Option(names = "--kills", defaultValue = "3", description = "Number of kills.") int kills,
             @Option(names = "--seed", defaultValue = "1", description = "Seed of the sizes, contents and times.")
                     long seed)
             throws IOException, InterruptedException, ExecutionException {
         KillExperiment.Result result = new KillExperiment(directory, forms, kills, seed, out).run();
         out.printf(
-                "%d forms of %d MiB in %.1f s, %d kills of nodes%n",
-                forms, result.bytes() >> 20, result.time().toMillis() / 1e3, result.kills());
+                "%d forms of %d MiB in %.1f s, %d kills of nodes, %d of them during publication, %d sweeps%n",
+                result.verdicts().values().stream().mapToInt(count -> count).sum(),
+                result.bytes() >> 20,
+                result.time().toMillis() / 1e3,
+                result.kills(),
+                result.inPublication(),
+                result.sweeps());
         out.println("forms: " + result.verdicts());
         out.printf(
                 "swept: %d forms, %d uploads, %d files; left: %d uploads, %d files without a form%n",

@@ -129,7 +129,7 @@ final class BodyPicture {
         }
     }
 
-    /** Returns the offset of the delimiter before a header section, skipping its line end and transport padding backwards. */
+    /** {@return the offset of the delimiter before a header section, before its line end and transport padding} */
     private long delimiterBefore(long headerOffset) {
         long at = headerOffset - 1;
         if (at(at - 1) == '\r') {
@@ -204,7 +204,7 @@ final class BodyPicture {
         return switch (at(at)) {
             case '\r' -> at + 2;
             case '\n' -> at + 1;
-            // The body is empty: the blank line before it ends at the delimiter.
+            // The body is empty, and the delimiter follows the blank line directly.
             default -> at;
         };
     }

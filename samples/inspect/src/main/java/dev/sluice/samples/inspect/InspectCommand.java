@@ -50,14 +50,14 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:the body is valid", "1:the body or the Content-Type is invalid", "2:usage or I/O error"})
 public final class InspectCommand implements Callable<Integer> {
     private static final int MAX_CHUNK = 16 << 20;
-    /** More than the largest header section or epilogue: the bytes that an error may refer back to. */
+    /** The number of bytes to keep for the hex dump, more than the largest header section or epilogue. */
     private static final int LOOK_BACK = 32 << 10;
     /** Bytes to read after an error, for the hex dump. */
     private static final int LOOK_AHEAD = 64;
 
     private static final int LONG_INPUT = 32 << 20;
 
-    /** A line end, two dashes, the longest boundary that a preset accepts, and a line end. */
+    /** The length of a line end, two dashes, the longest boundary that a preset accepts, and a line end. */
     private static final int FIRST_LINE = 2 + 2 + 256 + 2;
 
     /** A delimiter line at the start of a body. */
@@ -151,8 +151,7 @@ public final class InspectCommand implements Callable<Integer> {
             return ExitCode.SOFTWARE;
         } catch (FileNotFoundException e) {
             Path path = Path.of(file);
-            String other =
-                    Files.exists(path) ? e.getMessage() : file + ": no such file"; // such as a lack of permission
+            String other = Files.exists(path) ? e.getMessage() : file + ": no such file"; // for example permissions
             err.println("cannot read " + (Files.isDirectory(path) ? file + ": it is a directory" : other));
         } catch (IOException e) {
             err.println("cannot read " + file + ": " + e.getMessage());
@@ -204,7 +203,7 @@ public final class InspectCommand implements Callable<Integer> {
         if (file.equals("-")) {
             return System.in;
         }
-        InputStream in = new FileInputStream(file); // the progress bar determines the length of this class of stream
+        InputStream in = new FileInputStream(file); // ProgressBar can only determine the length of this class
         return in.available() >= LONG_INPUT && Ansi.AUTO.enabled() ? ProgressBar.wrap(in, "inspect") : in;
     }
 

@@ -15,12 +15,11 @@ public final class Digest {
     private final MessageDigest sha256 = sha256();
     private long size;
 
-    /** {@return a new SHA-256 digest} */
     public static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is missing, although every Java platform must have it", e);
         }
     }
 
@@ -41,7 +40,7 @@ public final class Digest {
     /**
      * Adds all bytes of {@code in}.
      *
-     * @param in not closed
+     * @param in the stream, which is not closed
      */
     public void addAll(InputStream in) throws IOException {
         byte[] bytes = new byte[BLOCK];

@@ -9,17 +9,16 @@ import java.util.Map;
 /**
  * The error in an answer: a mistake of the client or a problem of the server.
  *
- * @param status of the HTTP answer; not part of the JSON
+ * @param status the status of the HTTP answer; not part of the JSON
  * @param reason a {@link MultipartException.Reason}, or another word for a problem outside of the body
  * @param kind a {@link MultipartException.Kind}, or {@code HTTP} or {@code STORAGE} for a problem outside of the body
- * @param offset of the offending byte of the multipart body, or -1
- * @param part 0-based index of the offending part, or -1
- * @param message one sentence
+ * @param offset the offset of the offending byte in the multipart body, or -1
+ * @param part the 0-based index of the offending part, or -1
+ * @param message the message, one sentence
  */
 @JsonPropertyOrder({"reason", "kind", "offset", "part", "message"})
 public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offset, int part, String message) {
 
-    /** {@return the error for a rejected body} */
     public static ErrorAnswer of(MultipartException e) {
         return new ErrorAnswer(
                 e.httpStatus(),
@@ -35,7 +34,7 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
         if (failure instanceof MultipartException known) {
             return known.reason() == Reason.DISK_FULL ? diskFull() : of(known);
         }
-        // The space may be free again by now, so measuring it does not help. The text is the message of ENOSPC.
+        // Free space is not measured, because some may have been freed since. The text is the message of ENOSPC.
         return String.valueOf(failure.getMessage()).contains("No space left on device") ? diskFull() : storage();
     }
 
@@ -73,7 +72,6 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
                 .build());
     }
 
-    /** {@return the complete JSON answer} */
     public Map<String, ErrorAnswer> asAnswer() {
         return Map.of("error", this);
     }

@@ -8,11 +8,11 @@ public final class HeadRules {
     private HeadRules() {}
 
     /**
-     * {@return the violated rule, or null}
+     * {@return the error of the first violated rule, or null}
      *
-     * @param preset from the query, or null if the query names an unknown one
+     * @param preset the preset in the query, or null if the query names an unknown one
      * @param origin the {@code Origin}, or null
-     * @param host the {@code Host}, or its replacement if there is none
+     * @param host the {@code Host}, or any other text if there is none
      * @param encoded whether there is a {@code Content-Encoding}
      * @param types all {@code Content-Type}s
      */

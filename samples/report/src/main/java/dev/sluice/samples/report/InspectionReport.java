@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param parts the complete parts
  * @param deviations the accepted deviations that the preset reports
- * @param bodySize in bytes; with an error, the number of bytes before the offending one
+ * @param bodySize the size of the body in bytes; with an error, the number of bytes before the offending one
  * @param error null for a valid body
  */
 @JsonPropertyOrder({"parts", "deviations", "bodySize", "error"})
@@ -24,10 +24,10 @@ public record InspectionReport(
     /**
      * A part.
      *
-     * @param headers name and value of each, in order
-     * @param offset of the first byte of its body
-     * @param size of its body in bytes
-     * @param sha256 of its body, in lower-case hexadecimal
+     * @param headers the name and the value of each header field, in order
+     * @param offset the offset of the first byte of its body
+     * @param size the size of its body, in bytes
+     * @param sha256 the SHA-256 of its body, in lower-case hexadecimal
      */
     @JsonPropertyOrder({"index", "name", "filename", "contentType", "headers", "offset", "size", "sha256"})
     public record Part(
@@ -40,7 +40,6 @@ public record InspectionReport(
             long size,
             String sha256) {
 
-        /** {@return a part with the given head} */
         public static Part of(PartHead head, long size, String sha256) {
             List<List<String>> headers = head.headers().stream()
                     .map(header -> List.of(header.name(), header.value()))
@@ -60,7 +59,6 @@ public record InspectionReport(
     /** A deviation; {@code part} and {@code offset} are -1 if it is in the {@code Content-Type}. */
     @JsonPropertyOrder({"kind", "part", "offset"})
     public record Deviation(String kind, int part, long offset) {
-        /** {@return the reported deviations} */
         public static List<Deviation> of(List<ReportedDeviation> reported) {
             return reported.stream()
                     .map(deviation -> new Deviation(deviation.kind().name(), deviation.partIndex(), deviation.offset()))

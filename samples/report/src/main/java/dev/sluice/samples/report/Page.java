@@ -47,7 +47,7 @@ public final class Page {
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(source);
             return "'sha256-" + Base64.getEncoder().encodeToString(hash) + "'";
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is missing, although every Java platform must have it", e);
         }
     }
 
@@ -62,7 +62,6 @@ public final class Page {
         return html;
     }
 
-    /** {@return the value of {@code Content-Security-Policy}} */
     public String contentSecurityPolicy() {
         return contentSecurityPolicy;
     }

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The names of the presets on a command line and in a query string. */
 public enum PresetName {
-    /** The default. */
     standard(Preset.STANDARD),
     /** Rejects every deviation. */
     strict(Preset.STRICT),
@@ -29,7 +28,6 @@ public enum PresetName {
         return null;
     }
 
-    /** {@return the preset} */
     public Preset preset() {
         return preset;
     }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param parts all parts, in order
  * @param deviations the accepted deviations that the preset reports
- * @param bodySize of the multipart body in bytes
- * @param millis from the request head to the last rename
+ * @param bodySize the size of the multipart body, in bytes
+ * @param millis the time from the request head until the last part was in place, in milliseconds
  * @param error always null; the answer to a rejected upload contains only an error
  */
 public record UploadReport(
@@ -24,16 +24,18 @@ public record UploadReport(
     /**
      * A part.
      *
-     * @param filename as the client sent it; null for a form field
-     * @param size in bytes
-     * @param sha256 in lower-case hexadecimal
+     * @param filename the file name as the client sent it; null for a form field
+     * @param size the size of the content, in bytes
+     * @param sha256 the SHA-256 of the content, in lower-case hexadecimal
      * @param storedAs the file name in the upload directory, or the key of the object; null for a form field and for an
      *     empty file input
-     * @param value text of a form field of up to 1 KiB; null for a longer field and for a file
-     * @param millis from the part's header section to its last byte on disk
-     * @param mebibytesPerSecond 2^20 bytes per second over that time; null if it is shorter than a millisecond
-     * @param etag of the object; absent for a file
-     * @param crc32 of the object in base64, as computed by the store; absent for a file
+     * @param value the text of a form field of up to 1 KiB; null for a longer field and for a file
+     * @param millis the time from the part's header section until its last byte was written, in milliseconds
+     * @param mebibytesPerSecond the average rate over {@code millis}, in units of 2^20 bytes per second; null if {@code
+     *     millis} is less than 1
+     * @param etag the ETag of the object; absent unless the part was stored as an object
+     * @param crc32 the CRC-32 that the store computed for the object, in base64; absent unless the part was stored as
+     *     an object
      */
     public record Part(
             int index,
@@ -53,7 +55,7 @@ public record UploadReport(
             @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
             String crc32) {
 
-        /** {@return a part of a form} */
+        /** {@return a part that is not an object, with its rate computed from size and time} */
         public static Part of(
                 PartHead head,
                 long size,

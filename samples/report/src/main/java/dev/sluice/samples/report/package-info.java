@@ -1,5 +1,5 @@
 /**
- * The answers of the sample servers, independent of their HTTP stack: reports, errors, the page, and the values of
+ * Code that the sample servers share, independent of their HTTP stack: reports, errors, the page, and command-line
  * options.
  */
 @NullMarked

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The answers of both endpoints. */
 final class Answers {
     private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
 

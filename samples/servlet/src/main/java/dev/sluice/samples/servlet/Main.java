@@ -99,7 +99,7 @@ public final class Main implements Callable<Integer> {
             err.println(e.getMessage());
             return TROUBLE;
         } catch (IOException e) {
-            // the message of this exception is only the path
+            // the message of a FileSystemException is often only the path
             err.println(e instanceof FileSystemException ? "cannot use the directory: " + e : e.getMessage());
             LoggerFactory.getLogger(Main.class).debug("the server failed to start", e);
             return TROUBLE;

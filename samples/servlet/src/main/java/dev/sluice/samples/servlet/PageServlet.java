@@ -7,7 +7,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
 
-/** {@code GET /}: returns the page. */
 final class PageServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 

@@ -103,7 +103,7 @@ final class RequestHead extends HttpFilter {
             return ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "only POST is allowed");
         }
         List<String> types = Collections.list(request.getHeaders("Content-Type"));
-        // If parameters are requested, the container reads such a body completely. It is rejected by its type below.
+        // For a URL-encoded body, getParameterValues would read all of it. The type is rejected below.
         boolean urlEncoded =
                 types.stream().anyMatch(type -> type.toLowerCase(Locale.ROOT).contains("x-www-form-urlencoded"));
         String[] given = urlEncoded ? null : request.getParameterValues("preset");

@@ -12,8 +12,8 @@ import java.util.function.UnaryOperator;
  *
  * @param host the address to listen on
  * @param port the port to listen on; 0 for any free one
- * @param directory for the temporary files of uploads; created if missing
- * @param preset of requests that do not name one
+ * @param directory the directory for the temporary files of uploads; created if missing
+ * @param preset the preset of requests that do not name one
  * @param memoryBytes the maximum memory of all forms together in bytes, 0 or more
  * @param options changes the library's default options for forms
  */
@@ -27,7 +27,6 @@ public record SampleConfig(
     /** The default of {@link #memoryBytes()} and of the body limit: 64 MiB. */
     private static final long DEFAULT_BYTES = 64L << 20;
 
-    /** Checks the options. */
     public SampleConfig {
         Objects.requireNonNull(options.apply(FormOptions.inMemory(MemoryBudget.unlimited())));
     }
@@ -43,17 +42,14 @@ public record SampleConfig(
                 options -> options.maxBodyBytes(DEFAULT_BYTES));
     }
 
-    /** {@return this configuration with another address} */
     public SampleConfig withAddress(String otherHost, int otherPort) {
         return new SampleConfig(otherHost, otherPort, directory, preset, memoryBytes, options);
     }
 
-    /** {@return this configuration with another preset} */
     public SampleConfig withPreset(PresetName otherPreset) {
         return new SampleConfig(host, port, directory, otherPreset, memoryBytes, options);
     }
 
-    /** {@return this configuration with another memory budget} */
     public SampleConfig withMemoryBytes(long otherMemoryBytes) {
         return new SampleConfig(host, port, directory, preset, otherMemoryBytes, options);
     }

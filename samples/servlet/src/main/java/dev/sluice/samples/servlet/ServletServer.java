@@ -41,7 +41,7 @@ public final class ServletServer implements AutoCloseable {
 
     private static final long SHUTDOWN_IDLE_MILLIS = 100;
 
-    /** The container ends a client that sends nothing to a waiting thread after 30 seconds. */
+    /** How long a client may send nothing while a thread waits, in grace periods: 6 times 5 seconds by default. */
     private static final int IDLE_GRACES = 6;
 
     private static final long MIN_IDLE_MILLIS = 500;
@@ -122,10 +122,7 @@ public final class ServletServer implements AutoCloseable {
         return new PresetFilter(filters);
     }
 
-    /**
-     * Returns options that keep the parts unchanged, for comparison with the inspector: nothing is
-     * decoded or expanded.
-     */
+    /** {@return options that decode and expand nothing, so that the result can be compared with the inspector} */
     private FormOptions options(Preset preset) {
         return config.options()
                 .apply(FormOptions.builder(spool, memory)
@@ -136,7 +133,6 @@ public final class ServletServer implements AutoCloseable {
                 .build();
     }
 
-    /** {@return the port of the server} */
     public int port() {
         return connector.getLocalPort();
     }

@@ -87,7 +87,7 @@ final class BrowserTest {
         assertEquals(List.of("left"), browser.runForList("""
                         return [...new Set([...document.querySelectorAll('#parts-answer tr[data-part] td')]
                           .map(cell => getComputedStyle(cell).textAlign))];
-                        """), "the values are aligned");
+                        """), "the values are not aligned");
     }
 
     private void pick(Browser browser) throws Exception {
@@ -121,7 +121,7 @@ final class BrowserTest {
         assertEquals(
                 List.of(true),
                 browser.runForList("return [document.querySelector('#queue').offsetHeight <= innerHeight / 2]"),
-                "the button stays visible with many files");
+                "the button is not visible with many files");
     }
 
     private static void send(Browser browser, String state) {

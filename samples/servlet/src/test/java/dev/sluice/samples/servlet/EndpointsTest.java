@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The answers of the endpoints, and the clean-up when the server is closed. */
+/** The responses of the endpoints, and the clean-up when the server is closed. */
 @Timeout(300)
 class EndpointsTest {
     @TempDir
@@ -68,7 +68,7 @@ class EndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/parts", "/async"})
-    void answer_isInspectorReportWithParameters(String endpoint) throws Exception {
+    void response_listsPartsAndParameters(String endpoint) throws Exception {
         start(config());
         byte[] file = TestForm.noise(200_000, 1);
         Answer answer = post(
@@ -195,7 +195,7 @@ class EndpointsTest {
     @Test
     void otherOrigin_isRejected() throws Exception {
         start(config());
-        // The page's address uses the name localhost.
+        // Only localhost is the origin of the server's own page.
         for (String host : List.of("127.0.0.1:" + server.port(), "evil.example", "localhost:" + server.port())) {
             Answer answer = JavaHttpClient.send(JavaHttpClient.request(
                             server.uri().resolve("/parts"),

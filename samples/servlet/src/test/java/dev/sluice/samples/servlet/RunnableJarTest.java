@@ -76,7 +76,7 @@ class RunnableJarTest {
             connection
                     .send(TestForm.head("/parts", 10_000_000))
                     .send(new TestForm().file("f", "a.bin", new byte[500_000]).open());
-            assertNotNull(watch.poll(2, TimeUnit.MINUTES), "a file is being written");
+            assertNotNull(watch.poll(2, TimeUnit.MINUTES), "no file is being written");
         }
         return connection;
     }
@@ -131,7 +131,7 @@ class RunnableJarTest {
         } finally {
             process.destroyForcibly();
         }
-        assertEquals(3, spooled().size(), () -> "a lock, a directory and a file");
+        assertEquals(3, spooled().size(), () -> "expected a lock, a directory and a file");
 
         Process next = serve();
         try (BufferedReader output = next.inputReader()) {

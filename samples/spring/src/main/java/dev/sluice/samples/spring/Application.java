@@ -8,7 +8,6 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 /** The application. Its code does not refer to Sluice. */
 @SpringBootApplication(proxyBeanMethods = false)
 public class Application implements WebMvcConfigurer {
-    /** Starts the application. */
     public static void main(String[] args) {
         SpringApplication.run(Application.class, args);
     }

@@ -43,9 +43,9 @@ public class UploadController {
     /**
      * A description of a received file.
      *
-     * @param filename as the client sent it
-     * @param size in bytes
-     * @param sha256 in lower-case hexadecimal
+     * @param filename the file name as the client sent it
+     * @param size the size of the file, in bytes
+     * @param sha256 the SHA-256 of the file, in lower-case hexadecimal
      */
     public record Received(
             String name,
@@ -63,17 +63,13 @@ public class UploadController {
         }
     }
 
-    /** A form with one file and one field. */
     public record Titling(
             @NotBlank @Size(max = 80) String title, @NotNull MultipartFile file) {}
 
-    /** The answer to a form with one file and one field. */
     public record Titled(String title, Received file) {}
 
-    /** The content of a part in JSON. */
     public record Description(String title, List<String> tags) {}
 
-    /** The answer to a form with a part in JSON and a file. */
     public record Described(Description description, Received file) {}
 
     /** The answer for a stored file, with the name that this application generated. */
@@ -96,7 +92,7 @@ public class UploadController {
                         .collect(Collectors.joining(", ")));
     }
 
-    /** Receives many files of one name with PUT, for which containers do not parse forms. */
+    /** Receives several files of one field with PUT, a method for which containers do not parse forms. */
     @PutMapping("/album")
     public List<Received> album(@RequestParam("photos") List<MultipartFile> photos) throws IOException {
         List<Received> received = new ArrayList<>();
@@ -137,7 +133,7 @@ public class UploadController {
             }
             return HexFormat.of().formatHex(sha256.digest());
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            throw new IllegalStateException("SHA-256 is missing, although every Java platform must have it", e);
         }
     }
 }

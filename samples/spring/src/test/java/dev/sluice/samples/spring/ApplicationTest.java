@@ -357,7 +357,7 @@ class ApplicationTest {
                 .field("title", "t")
                 .file("file", "x.png", noise(600_000))
                 .bytes();
-        for (int linger : new int[] {-1, 0}) { // close or reset the connection
+        for (int linger : new int[] {-1, 0}) { // -1 closes the connection, 0 resets it
             try (Socket socket = new Socket(root.getHost(), root.getPort())) {
                 String head = "POST /titled HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary="
                         + Body.BOUNDARY + "\r\nContent-Length: " + body.length + "\r\n\r\n";

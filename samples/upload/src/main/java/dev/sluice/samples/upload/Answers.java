@@ -50,7 +50,7 @@ final class Answers {
         };
         ErrorAnswer error = allowed.isEmpty()
                 ? ErrorAnswer.http(404, "NOT_FOUND", "unknown path: the paths are /, /upload, /inspect and /metrics")
-                : ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "allowed here: " + allowed + " only");
+                : ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "the path does not support this method: use " + allowed);
         FullHttpResponse response = json(error.status(), error.asAnswer());
         if (!allowed.isEmpty()) {
             response.headers().set(HttpHeaderNames.ALLOW, allowed);

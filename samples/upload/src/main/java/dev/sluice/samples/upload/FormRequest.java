@@ -48,7 +48,7 @@ final class FormRequest implements FormReceiver {
         }
     }
 
-    /** Rejects a request because of its head. */
+    /** The rejection of a request because of its head. */
     private static final class RejectedHead extends IOException {
         private static final long serialVersionUID = 1L;
         private final transient ErrorAnswer error;
@@ -88,7 +88,7 @@ final class FormRequest implements FormReceiver {
         PresetName name = PresetName.of(uri.parameters().getOrDefault("preset", List.of()));
         ErrorAnswer fault = RequestHead.fault(request, name);
         if (name == null || fault != null) {
-            throw new RejectedHead(Objects.requireNonNull(fault, "an unknown preset is a fault"));
+            throw new RejectedHead(Objects.requireNonNull(fault, "the preset is unknown, but no fault was found"));
         }
         services.metrics().started();
         underWay.set(true);

@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
  * received; files of an inspection are discarded. Confined to one thread at a time.
  */
 final class ReceivedParts implements PartDecider, ProgressListener {
-    /** The destination of the files. */
     record Store(SpoolDirectory spool, Path directory) {}
 
     /** A part whose head was received; its size is -1 until it is complete. */
@@ -80,7 +79,7 @@ final class ReceivedParts implements PartDecider, ProgressListener {
     private final List<Incoming> parts = new ArrayList<>();
 
     /**
-     * @param store null for an inspection
+     * @param store the destination of the files; null for an inspection
      * @param objects the object store that replaces the directory, or null
      */
     ReceivedParts(@Nullable Store store, @Nullable S3Form objects) {
@@ -153,7 +152,6 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         return parts.size() - 1;
     }
 
-    /** {@return the answer to a valid body} */
     Object answer(MultipartForm form) {
         List<InspectionReport.Deviation> deviations = InspectionReport.Deviation.of(form.deviations());
         if (store == null) {
@@ -165,7 +163,6 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         return new UploadReport(all, deviations, form.bodyBytes(), millis, null);
     }
 
-    /** {@return the answer to a rejected body} */
     Object answer(ErrorAnswer error) {
         return store == null
                 ? new InspectionReport(inspected(), List.of(), Math.max(0, error.offset()), error)

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param host the address to listen on
  * @param port the port to listen on; 0 for any free one
- * @param directory where files are stored; created if missing
+ * @param directory the directory in which files are stored; created if missing
  * @param maxBodyBytes the largest multipart body of {@code POST /upload} in bytes, 0 or more; the limit of {@code POST
  *     /inspect} is {@link #MAX_INSPECTED_BYTES}
- * @param rateGrace the time in which a client may send nothing at first; after it, the average rate must be at least
- *     {@link #MIN_BYTES_PER_SECOND}, not counting the time in which the server was not reading
- * @param keepFreeBytes minimum free space to leave on the disk in bytes, 0 or more
+ * @param rateGrace the time at the start in which a client need not send anything. After it, the average rate must be
+ *     at least {@link #MIN_BYTES_PER_SECOND}. The time in which the server does not read is not counted
+ * @param keepFreeBytes the minimum free space to leave on the disk in bytes, 0 or more
  * @param tls whether the server uses TLS, with a certificate for localhost generated at start
  * @param bucket the bucket that replaces the directory, or null
  */
@@ -37,32 +37,29 @@ public record ServerConfig(
     /** The minimum rate at which a client must send a body, in bytes per second. */
     public static final long MIN_BYTES_PER_SECOND = 240;
 
-    /** {@return the defaults: any free port of 127.0.0.1, 16 GiB, 5 seconds, 256 MiB, no TLS} */
+    /**
+     * {@return the defaults: any port of 127.0.0.1, bodies of 16 GiB, a grace of 5 seconds, 256 MiB kept free, no TLS}
+     */
     public static ServerConfig of(Path directory) {
         return new ServerConfig("127.0.0.1", 0, directory, 16L << 30, Duration.ofSeconds(5), 256L << 20, false, null);
     }
 
-    /** {@return this configuration with another address} */
     public ServerConfig withAddress(String otherHost, int otherPort) {
         return new ServerConfig(otherHost, otherPort, directory, maxBodyBytes, rateGrace, keepFreeBytes, tls, bucket);
     }
 
-    /** {@return this configuration with another body limit} */
     public ServerConfig withMaxBodyBytes(long otherMaxBodyBytes) {
         return new ServerConfig(host, port, directory, otherMaxBodyBytes, rateGrace, keepFreeBytes, tls, bucket);
     }
 
-    /** {@return this configuration with another grace period} */
     public ServerConfig withRateGrace(Duration otherRateGrace) {
         return new ServerConfig(host, port, directory, maxBodyBytes, otherRateGrace, keepFreeBytes, tls, bucket);
     }
 
-    /** {@return this configuration with another minimum of free space} */
     public ServerConfig withKeepFreeBytes(long otherKeepFreeBytes) {
         return new ServerConfig(host, port, directory, maxBodyBytes, rateGrace, otherKeepFreeBytes, tls, bucket);
     }
 
-    /** {@return this configuration with or without TLS} */
     public ServerConfig withTls(boolean otherTls) {
         return new ServerConfig(host, port, directory, maxBodyBytes, rateGrace, keepFreeBytes, otherTls, bucket);
     }

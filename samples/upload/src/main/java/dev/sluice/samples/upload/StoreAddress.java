@@ -58,7 +58,7 @@ final class StoreAddress implements ITypeConverter<URI> {
             return "no answer within " + ANSWER_SECONDS + " seconds (is it an object store?)";
         }
         String message = Objects.toString(cause.getMessage(), cause.toString());
-        if (message.contains("Unable to load credentials")) { // followed by a line for each place that was searched
+        if (message.contains("Unable to load credentials")) { // a line follows for each searched place
             return "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
         } else if (message.contains("NoSuchBucket")) {
             return "the bucket does not exist";

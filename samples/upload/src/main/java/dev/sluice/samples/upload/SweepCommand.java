@@ -66,9 +66,7 @@ final class SweepCommand implements Callable<Integer> {
             out.flush();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "--age: " + e.getMessage());
-        } catch (IOException
-                | CompletionException
-                | SdkException e) { // from the store, or from the settings of its client
+        } catch (IOException | CompletionException | SdkException e) { // the store failed, or its settings are invalid
             spec.commandLine()
                     .getErr()
                     .println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + StoreAddress.reason(e));

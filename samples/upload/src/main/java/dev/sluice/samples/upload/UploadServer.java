@@ -8,6 +8,7 @@ import dev.sluice.netty.MultipartHandlers;
 import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3ObjectStore;
 import dev.sluice.s3.S3Sinks;
+import dev.sluice.samples.netty.Protocols;
 import dev.sluice.samples.report.Page;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -60,7 +61,6 @@ public final class UploadServer implements AutoCloseable {
      */
     private static final long MAX_DRAIN_BYTES = 16 << 20;
 
-    /** The prefix of the objects' keys. */
     static final String PREFIX = "uploads/";
 
     private final ServerConfig config;
@@ -178,7 +178,6 @@ public final class UploadServer implements AutoCloseable {
         return binding.channel();
     }
 
-    /** {@return the port of the server} */
     public int port() {
         return ((InetSocketAddress) acceptor.localAddress()).getPort();
     }
@@ -207,7 +206,7 @@ public final class UploadServer implements AutoCloseable {
     }
 
     private void stop() {
-        // The order matters: closing a connection makes a worker delete its files.
+        // The workers stop last, because they delete the files of the closed connections.
         handlers.shutdown(Duration.ZERO)
                 .toCompletableFuture()
                 .completeOnTimeout(null, 5, TimeUnit.SECONDS)

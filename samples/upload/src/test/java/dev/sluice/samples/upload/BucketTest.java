@@ -122,7 +122,7 @@ class BucketTest {
                 .size();
     }
 
-    /** {@return the number of objects other than tombstones and intents} */
+    /** {@return the number of objects, without the records of the library (tombstones and intents)} */
     private static long files(S3AsyncClient client) {
         return keys(client).stream()
                 .filter(key -> key.matches("uploads/[0-9a-f]{32}/[0-9]+"))

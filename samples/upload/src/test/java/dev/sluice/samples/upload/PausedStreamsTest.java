@@ -12,6 +12,7 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.netty.FormReceiver;
 import dev.sluice.netty.MultipartHandlers;
+import dev.sluice.samples.netty.Protocols;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -57,10 +58,10 @@ import org.junit.jupiter.api.Timeout;
 /** An HTTP/2 connection from java.net.http whose streams wait for their sinks. */
 @Timeout(300)
 class PausedStreamsTest {
-    /** One less than the server allows. */
+    /** The number of paused streams, one less than the server allows. */
     private static final int PAUSED = 99;
 
-    /** The size of a form: more than is buffered for one paused sink plus a window. */
+    /** A form that is larger than the buffer of a paused sink and a flow-control window together. */
     private static final byte[] BODY =
             new TestForm().file("f", "f", new byte[300_000]).body();
 

@@ -52,7 +52,6 @@ public final class TestForm {
         return head(path, "Content-Length: " + length);
     }
 
-    /** {@return a complete request} */
     public static byte[] request(String path, byte[] body) {
         return joined(head(path, body.length).getBytes(StandardCharsets.US_ASCII), body);
     }

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UploadServerTest {
     private static final long MAX_BODY_BYTES = 64L << 20;
 
-    /** Well below the five seconds for which the server waits for the rest of a request. */
+    /** A limit for immediate answers, below the five seconds for which the server waits for the rest of a request. */
     private static final long AT_ONCE_NANOS = 4_000_000_000L;
 
     @TempDir
@@ -88,7 +88,7 @@ class UploadServerTest {
         return JavaHttpClient.get(server.uri().resolve(path));
     }
 
-    /** {@return the answer to bytes from a client that then waits} */
+    /** {@return the answer to a client that sends {@code request} and then waits} */
     private static Answer send(UploadServer to, byte[] request) throws IOException {
         try (RawHttp connection = new RawHttp(to.port())) {
             return Answer.on(connection.send(request));
@@ -323,7 +323,7 @@ class UploadServerTest {
     @Test
     void malformedHead_connectionIsClosedAtOnce() throws Exception {
         long fastest = Long.MAX_VALUE;
-        for (int i = 0; i < 5 && fastest > AT_ONCE_NANOS; i++) { // a busy machine may delay some of them
+        for (int i = 0; i < 5 && fastest > AT_ONCE_NANOS; i++) { // a busy machine may delay some attempts
             try (RawHttp connection = new RawHttp(server.port())) {
                 connection.send(TestForm.head("/upload", "Content-Length: x"));
                 assertEquals(400, connection.answer().status());

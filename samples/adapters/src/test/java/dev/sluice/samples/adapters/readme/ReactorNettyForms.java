@@ -7,7 +7,6 @@ import dev.sluice.form.FormSubscriber;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
 import java.net.InetSocketAddress;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.BiFunction;
@@ -37,23 +36,24 @@ final class ReactorNettyForms implements BiFunction<HttpServerRequest, HttpServe
                 request.requestHeaders()::getAll,
                 client == null ? null : client.getAddress().getHostAddress());
         FormSubscriber form = FormSubscriber.of(forms, forms.options(), head, workers);
-        CompletableFuture<String> answer = form.completion()
-                .thenApply(received -> {
-                    try (received) {
-                        return application.apply(received);
-                    }
-                })
-                .toCompletableFuture();
-        if (!answer.isDone()) { // otherwise it was rejected at its head, and 100 (Continue) must not be sent
+        CompletableFuture<MultipartForm> received = form.completion().toCompletableFuture();
+        if (!received.isDone()) { // otherwise the head was rejected, and 100 (Continue) must not be sent
             JdkFlowAdapter.publisherToFlowPublisher(request.receive().retain()).subscribe(form);
         }
-        return Mono.fromFuture(answer, true) // never cancelled, so that each form is closed
+        return Mono.fromFuture(received) // cancelled with the form if the client disconnects
+                .map(this::answer)
+                .doOnDiscard(MultipartForm.class, MultipartForm::close)
                 .onErrorResume(MultipartException.class, refused -> {
                     response.status(refused.httpStatus()).keepAlive(form.isAtEnd());
                     return Mono.just(String.valueOf(refused.getMessage()));
                 })
-                .doOnCancel(() -> form.onError(new CancellationException("the client is gone")))
                 .flatMap(text -> response.sendString(Mono.just(text)).then());
+    }
+
+    private String answer(MultipartForm received) {
+        try (received) {
+            return application.apply(received);
+        }
     }
 }
 // @end

@@ -40,7 +40,7 @@ final class VertxForms implements Handler<HttpServerRequest> {
                     }
                 })
                 .toCompletableFuture();
-        if (head.expectsContinue() && !answer.isDone()) { // otherwise it was rejected at its head
+        if (head.expectsContinue() && !answer.isDone()) { // otherwise the head was rejected
             request.response().writeContinue();
         }
         request.pause()

@@ -19,7 +19,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 
-/** The servlets that the page on migration shows, as one. */
+/** The servlets of the page on migration, combined in one class. */
 @SuppressWarnings("serial")
 final class MigratedServlet extends HttpServlet {
     private final Path directory;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.BrowserForm;
 import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TenUploads;
@@ -40,6 +41,7 @@ class ReadmeServletTest {
     Path scratch;
 
     private final Server server = new Server();
+    private final ServletContextHandler context = new ServletContextHandler();
 
     /** An ordinary servlet, without a multipart configuration. */
     private static final class Parts extends HttpServlet {
@@ -64,7 +66,6 @@ class ReadmeServletTest {
         connector.setHost("127.0.0.1");
         connector.setShutdownIdleTimeout(100);
         server.addConnector(connector);
-        ServletContextHandler context = new ServletContextHandler();
         context.setTempDirectory(directory.toFile());
         context.addEventListener(new FilterSetUp());
         ServletHolder holder = new ServletHolder(servlet);
@@ -118,6 +119,16 @@ class ReadmeServletTest {
         assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), sent);
         String shown = BrowserForm.submit(target, "f", scratch);
         assertTrue(shown.contains("[title, f, f, f], null"), shown);
+    }
+
+    @Test
+    void asyncForm_answersTheTenUploads() throws Exception {
+        URI target = serve(new StreamingServlet());
+        SluiceFilter filter = (SluiceFilter)
+                context.getServletHandler().getFilter("multipart").getFilter();
+        String sent = new TenUploads(target.getPort(), "/upload", "f", "image/jpeg", 100 << 20)
+                .send(() -> 0L, () -> (long) filter.live());
+        assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), sent);
     }
 
     @Test

@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 
-/** An upload large enough to take a measurable time, from a well-behaved client. */
 final class LargeUpload {
     static final int MEBIBYTES = 64;
 

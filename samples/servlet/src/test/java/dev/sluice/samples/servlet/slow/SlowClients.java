@@ -19,11 +19,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Many clients on the caller's thread. Each sends the head of an upload, waits for {@code 100 Continue}, which shows
- * that the server is reading, sends the start of a body, and then sends one byte per second.
+ * Many clients on the caller's thread. Each sends the head of an upload and waits for {@code 100 Continue}, which shows
+ * that the server is reading. Then it sends the start of a body, and after that one byte per second.
  */
 final class SlowClients implements AutoCloseable {
-    /** The number of connections that may be opening at once; a listener's queue is short. */
+    /** The number of connections that may be opening at once, because the queue of a listening socket is short. */
     private static final int MOST_ENTERING = 32;
 
     private static final long DRIP_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -48,7 +48,6 @@ final class SlowClients implements AutoCloseable {
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** A client. */
     final class Client {
         private final SocketChannel channel;
         private final SelectionKey key;
@@ -76,7 +75,7 @@ final class SlowClients implements AutoCloseable {
             return answered ? Integer.parseInt(answer.substring(9, 12)) : 0;
         }
 
-        /** {@return the time for which the server received data from it or waited for it} */
+        /** {@return the time for which the server received data from this client or waited for it} */
         Duration life() {
             return Duration.ofNanos(ended - begun);
         }
@@ -161,7 +160,6 @@ final class SlowClients implements AutoCloseable {
         drive("all clients are in", limit, () -> open == wanted && entering == 0);
     }
 
-    /** Stops replacing closed clients. */
     void noMore() {
         wanted = 0;
     }
@@ -186,7 +184,6 @@ final class SlowClients implements AutoCloseable {
         }
     }
 
-    /** {@return the number of open connections} */
     int open() {
         return open;
     }

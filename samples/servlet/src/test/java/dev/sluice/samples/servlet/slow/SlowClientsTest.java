@@ -29,12 +29,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 @Tag("sized")
 class SlowClientsTest {
-    /** {@code .ci/soak} uses more. */
+    /** The number of slow clients. {@code .ci/soak} uses more. */
     private static final int CLIENTS = ProofSize.of("sluice.slow.clients", 300, 2_000);
 
     private static final int SPARE_DESCRIPTORS = 300;
 
-    /** For any number of clients: the pool of 64, threads that are just ending, and the JVM's own. */
+    /** The limit for any number of clients: the pool of 64, threads that are just ending, and the JVM's own threads. */
     private static final int MOST_THREADS = 150;
 
     private static final Duration ENTRY = Duration.ofSeconds(30);
@@ -85,7 +85,7 @@ class SlowClientsTest {
                 int stillOpen = slow.open();
                 slow.noMore();
                 double[] meanwhile = normal.join();
-                assertTrue(stillOpen > count / 2, "the uploads did not complete meanwhile: " + slow);
+                assertTrue(stillOpen > count / 2, "the uploads took longer than the slow clients: " + slow);
 
                 slow.drive("all connections are closed", UploadHost.GRACE.plus(CLOSING), () -> slow.open() == 0);
                 assertClosedForBeingSlow(slow);

@@ -14,14 +14,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A process that runs the sample with the limits that the test needs and reports the resources that it uses. */
+/** A process that runs the sample with the limits of the test, and reports the resources that it uses. */
 final class UploadHost {
     static final Duration GRACE = Duration.ofSeconds(15);
     static final long BODY_BYTES = 80L << 20;
 
     private UploadHost() {}
 
-    /** Starts a process with {@code spool} and {@code err} in a separate directory. */
+    /** Starts a process with its spool in {@code directory/spool} and its error output in {@code directory/err}. */
     static ServerProcess start(Path directory, String... options) throws IOException {
         return new ServerProcess(
                 directory.resolve("err"), UploadHost.class, List.of(options), directory.resolve("spool"));

@@ -15,6 +15,7 @@ import dev.sluice.s3.S3Sinks;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.Seaweed;
+import dev.sluice.testkit.TenUploads;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -76,12 +77,7 @@ class ObjectStorePageTest {
     static void startStore() throws Exception {
         Installed.require("SeaweedFS", Seaweed.program().isPresent());
         store = new Seaweed();
-        try (S3AsyncClient client = S3AsyncClient.builder()
-                .endpointOverride(store.address())
-                .region(Region.US_EAST_1)
-                .forcePathStyle(true)
-                .credentialsProvider(credentials())
-                .build()) {
+        try (S3AsyncClient client = client()) {
             for (int attempt = 0; ; attempt++) {
                 try {
                     client.createBucket(request -> request.bucket(BUCKET)).join();
@@ -94,6 +90,15 @@ class ObjectStorePageTest {
                 }
             }
         }
+    }
+
+    private static S3AsyncClient client() {
+        return S3AsyncClient.builder()
+                .endpointOverride(store.address())
+                .region(Region.US_EAST_1)
+                .forcePathStyle(true)
+                .credentialsProvider(credentials())
+                .build();
     }
 
     private static StaticCredentialsProvider credentials() {
@@ -158,6 +163,7 @@ class ObjectStorePageTest {
                 "--sluice.s3.access-key=" + Seaweed.USER,
                 "--sluice.s3.secret-key=" + Seaweed.SECRET));
         fenced("properties").lines().map("--"::concat).forEach(properties::add);
+        properties.add("--sluice.max-body-bytes=1MiB");
         try (ConfigurableApplicationContext context =
                 SpringApplication.run(Uploads.class, properties.toArray(String[]::new))) {
             int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
@@ -168,8 +174,27 @@ class ObjectStorePageTest {
                     .file("photo", "a.exe", "application/x-msdownload", Content.of(new byte[10]))
                     .build();
             assertEquals(415, post(port, "/documents", other).statusCode());
+            for (String path : List.of("/uploads", "/documents")) {
+                String sent = new TenUploads(port, path, "photo", "application/pdf", 1 << 20)
+                        .send(() -> stored(inContext), context.getBean(MemoryBudget.class)::used);
+                String expected = TenUploads.all(200);
+                if (path.equals("/documents")) {
+                    expected = expected.replace("wrong file type: 200, 1", "wrong file type: 415, 0");
+                }
+                assertEquals(expected, sent, path);
+            }
             inContext.whenIdle().get(1, TimeUnit.MINUTES);
             assertEquals(0, context.getBean(MemoryBudget.class).used());
+        }
+    }
+
+    /** {@return the number of files in the store, once no form is in progress} */
+    private static long stored(S3Sinks sinks) throws Exception {
+        sinks.whenIdle().get(1, TimeUnit.MINUTES);
+        try (S3AsyncClient client = client()) {
+            return client.listObjectsV2(request -> request.bucket(BUCKET)).join().contents().stream()
+                    .filter(object -> object.key().matches("incoming/[0-9a-f]{32}/\\d+"))
+                    .count();
         }
     }
 

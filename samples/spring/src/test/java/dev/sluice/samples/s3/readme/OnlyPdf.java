@@ -23,9 +23,15 @@ class OnlyPdf {
     @PostMapping("/documents")
     String upload(HttpServletRequest request) throws IOException {
         S3Form stored = sinks.newForm(); // one per request
-        PartDecider onlyPdf = part -> part.filename() == null || "application/pdf".equals(part.mediaType())
-                ? stored.decide(part)
-                : PartDecision.reject(415, "only PDF files are accepted");
+        PartDecision rejection = PartDecision.reject(415, "only PDF files are accepted");
+        PartDecider onlyPdf = part -> {
+            if (part.filename() == null || "application/pdf".equals(part.mediaType())) {
+                return stored.decide(part);
+            } else if (part.filename().isEmpty()) { // no file was chosen if no content follows
+                return PartDecision.peek(1, first -> first.length == 0 ? PartDecision.skip() : rejection);
+            }
+            return rejection;
+        };
         MultipartForm form = MultipartRequests.form(
                 request, options -> stored.options(options).decider(onlyPdf));
         return form.text("title") + ": form " + stored.id();

@@ -12,7 +12,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Sends forms with the clients of Spring. */
 final class SendWithSpring {
     private SendWithSpring() {}
 

@@ -12,9 +12,9 @@ import java.util.Map;
 /**
  * An answer of the server.
  *
- * @param status of HTTP
- * @param headers by case-insensitive name; empty if the client does not report them
- * @param text of the body
+ * @param status the HTTP status
+ * @param headers the headers, by case-insensitive name; empty if the client does not report them
+ * @param text the body
  */
 public record Answer(int status, Map<String, String> headers, String text) {
     static final JsonMapper JSON = JsonMapper.builder().build();
@@ -23,18 +23,16 @@ public record Answer(int status, Map<String, String> headers, String text) {
         this(status, Map.of(), text);
     }
 
-    /** {@return the next answer on {@code connection}} */
     public static Answer on(RawHttp connection) throws IOException {
         RawHttp.Answer raw = connection.answer();
         return new Answer(raw.status(), raw.headers(), raw.body());
     }
 
-    /** {@return the body as JSON} */
     public JsonNode json() throws IOException {
         return JSON.readTree(text);
     }
 
-    /** {@return a value of the JSON, as text} */
+    /** {@return the value at a JSON pointer, as text} */
     public String at(String pointer) throws IOException {
         return json().at(pointer).asText();
     }

@@ -75,7 +75,7 @@ final class ApacheHttpClient implements UploadClient {
 
     @Override
     public String filenameOnWire(String filename) {
-        // Apache's own encoding, except that it writes a space as %20.
+        // Apache encodes like URLEncoder, but writes a space as %20.
         return mode == HttpMultipartMode.LEGACY
                 ? filename
                 : URLEncoder.encode(filename, StandardCharsets.UTF_8).replace("+", "%20");

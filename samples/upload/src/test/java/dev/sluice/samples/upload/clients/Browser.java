@@ -107,12 +107,10 @@ public final class Browser implements AutoCloseable {
         return ((JavascriptExecutor) driver).executeScript(script, arguments);
     }
 
-    /** Runs a script that returns a list. */
     public List<?> runForList(String script, Object... arguments) {
         return (List<?>) Objects.requireNonNull(run(script, arguments), script);
     }
 
-    /** Runs a script that returns a number. */
     double runForNumber(String script) {
         return ((Number) Objects.requireNonNull(run(script), script)).doubleValue();
     }

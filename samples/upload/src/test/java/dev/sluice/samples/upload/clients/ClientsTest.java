@@ -21,8 +21,8 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Each client sends each form to {@code /upload}, and to {@code /inspect} with one preset, or with all three with
- * {@code -Pfull}.
+ * Each client sends each form that it can send to {@code /inspect}, and {@link Form#FILES} to {@code /upload}. With
+ * {@code -Pfull}, all forms go to both, and to {@code /inspect} with all three presets.
  */
 @Tag("sized")
 final class ClientsTest {

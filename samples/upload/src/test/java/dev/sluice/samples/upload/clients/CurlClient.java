@@ -36,7 +36,7 @@ public final class CurlClient implements UploadClient {
     /**
      * The result of a request.
      *
-     * @param answer of the server
+     * @param answer the server's answer
      * @param trace curl's output with {@code verbose}: lines that start with {@code >} or {@code <}
      */
     public record Traced(Answer answer, String trace) {}
@@ -52,7 +52,6 @@ public final class CurlClient implements UploadClient {
         }
     }
 
-    /** Sends bytes unchanged. */
     public Traced postBytes(URI target, byte[] bytes, List<String> options) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             List<String> all = new ArrayList<>(options);

@@ -108,7 +108,7 @@ final class CurlTest {
             Path configuration = CurlClient.configuration(upload(server), scratch.file(new byte[0]), options, scratch);
             Process process = curl.program().start(scratch.directory(), CurlClient.command(configuration), Map.of());
             watch.await("the second file is in the spool", names -> names.size() == 2);
-            assertTrue(process.isAlive(), "curl is still sending");
+            assertTrue(process.isAlive(), "curl has ended");
             process.destroyForcibly().waitFor();
             watch.await("all files are deleted", Set::isEmpty);
         }

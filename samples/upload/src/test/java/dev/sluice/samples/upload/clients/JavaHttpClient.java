@@ -27,7 +27,6 @@ public final class JavaHttpClient implements UploadClient {
         return "java-http-client";
     }
 
-    /** Sends a request. */
     public static Answer send(HttpRequest request) throws IOException, InterruptedException {
         HttpResponse<String> response =
                 CLIENT.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
@@ -36,20 +35,17 @@ public final class JavaHttpClient implements UploadClient {
         return new Answer(response.statusCode(), headers, response.body());
     }
 
-    /** {@return a builder of a request with a body} */
     public static HttpRequest.Builder request(URI target, String contentType, BodyPublisher body) {
         return HttpRequest.newBuilder(target)
                 .header("Content-Type", contentType)
                 .POST(body);
     }
 
-    /** Sends a body. */
     public static Answer post(URI target, String contentType, byte[] body) throws IOException, InterruptedException {
         return send(
                 request(target, contentType, BodyPublishers.ofByteArray(body)).build());
     }
 
-    /** Gets a page. */
     public static Answer get(URI target) throws IOException, InterruptedException {
         return send(HttpRequest.newBuilder(target).build());
     }

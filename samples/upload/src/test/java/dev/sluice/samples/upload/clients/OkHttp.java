@@ -10,7 +10,6 @@ import okhttp3.Request;
 import okhttp3.RequestBody;
 import okhttp3.Response;
 
-/** OkHttp's {@code MultipartBody}. */
 final class OkHttp implements UploadClient {
     private final OkHttpClient client = new OkHttpClient();
 

@@ -71,7 +71,6 @@ public final class Program {
         return builder.start();
     }
 
-    /** Runs the program until it exits. */
     public Run run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
             Path directory = scratch.directory();

@@ -57,7 +57,7 @@ final class RefusalTest {
         URI target = server.uri().resolve("/upload");
         CurlClient curl = new CurlClient();
         JavaHttpClient java = new JavaHttpClient();
-        // Failures of older versions are only reported.
+        // The client of older JDKs may miss the answer, which is only reported.
         boolean reads = Runtime.version().feature() > 17;
         Stream<DynamicNode> programs = Stream.concat(
                 Presence.of(

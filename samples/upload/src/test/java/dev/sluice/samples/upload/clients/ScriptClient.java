@@ -29,7 +29,6 @@ class ScriptClient implements UploadClient {
         return Path.of("src", "test", "clients").resolve(name).toAbsolutePath().toString();
     }
 
-    /** {@return Node's own {@code fetch} with {@code FormData}} */
     static ScriptClient node() {
         return new ScriptClient("node-fetch", Program.find("node", "nodejs"), script("node/upload.mjs"));
     }
@@ -44,7 +43,6 @@ class ScriptClient implements UploadClient {
         return interpreter.isPresent();
     }
 
-    /** {@return the command} */
     Program program() throws IOException, InterruptedException {
         return interpreter.orElseThrow();
     }

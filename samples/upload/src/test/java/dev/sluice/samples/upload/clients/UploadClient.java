@@ -10,7 +10,6 @@ public interface UploadClient {
     /** {@return the client's name in test names} */
     String label();
 
-    /** {@return whether the client is installed} */
     default boolean isPresent() throws IOException, InterruptedException {
         return true;
     }
@@ -18,12 +17,12 @@ public interface UploadClient {
     /** Sends the form and waits for the answer. */
     Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException;
 
-    /** {@return the value of a name after unquoting, as this client encodes it; most follow the HTML standard} */
+    /** {@return the text that this client sends for a name, between the quotes; most follow the HTML standard} */
     default String onWire(String name) {
         return name.replace("\"", "%22");
     }
 
-    /** {@return the value of a file name after unquoting, as this client encodes it} */
+    /** {@return the text that this client sends for a file name, between the quotes} */
     default String filenameOnWire(String filename) {
         return onWire(filename);
     }
@@ -43,7 +42,6 @@ public interface UploadClient {
         return form == Form.ESCAPES ? "MALFORMED_CONTENT_DISPOSITION" : null; // policy row 34: parsers differ
     }
 
-    /** {@return the {@code Content-Type} that the client sends for the part} */
     default @Nullable String typeOnWire(FormPart part) {
         return part.type();
     }

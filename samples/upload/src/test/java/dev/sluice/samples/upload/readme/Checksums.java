@@ -18,8 +18,8 @@ import java.util.UUID;
 
 final class Checksums {
     /** Stores the files of a form, and returns the SHA-256 of each. */
-    static Map<Path, String> receive(Forms forms, SpoolDirectory spool, InputStream in, String type, Path directory)
-            throws IOException {
+    static Map<Path, String> receive(Forms forms, InputStream in, String type, Path directory) throws IOException {
+        SpoolDirectory spool = forms.options().spool(); // null only for forms that stay in memory
         Map<Path, MessageDigest> digests = new LinkedHashMap<>();
         MultipartForm form = forms.read(
                 in,
@@ -32,7 +32,7 @@ final class Checksums {
                     digests.put(target, sha256());
                     return PartDecision.to(PartSink.digest(digests.get(target), PartSink.toFile(spool, target)));
                 }));
-        form.close(); // its fields are not needed, and the files are visible now
+        form.close(); // the fields are not needed, and the files are in place
         Map<Path, String> checksums = new LinkedHashMap<>();
         digests.forEach((file, digest) -> checksums.put(file, HexFormat.of().formatHex(digest.digest())));
         return checksums;

@@ -77,7 +77,7 @@ final class Guide {
                 return PartDecision.storeInMemory(); // a field
             } else if ("application/pdf".equals(part.mediaType())) {
                 return PartDecision.store();
-            } else if (part.filename().isEmpty()) { // no file was chosen, unless content follows
+            } else if (part.filename().isEmpty()) { // no file was chosen if no content follows
                 return PartDecision.peek(1, first -> first.length == 0 ? PartDecision.skip() : rejection);
             }
             return rejection;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.sluice.Boundary;
+import dev.sluice.Content;
 import dev.sluice.MultipartBody;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartReader;
@@ -139,6 +140,39 @@ class GuideTest {
         server.stop(0);
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(2, files.count());
+        }
+    }
+
+    @Test
+    void formOfAServer_isReceived_orRejectedWithItsReason() throws Exception {
+        MultipartBody body = MultipartBody.builder()
+                .field("title", "Holiday")
+                .file("photo", "a.jpg", "image/jpeg", Content.of(new byte[2]))
+                .build();
+        byte[] cut = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nHoli".getBytes(UTF_8);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            exchange.getResponseHeaders().set("Content-Type", body.contentType());
+            exchange.sendResponseHeaders(200, body.contentLength().orElseThrow());
+            body.writeTo(exchange.getResponseBody());
+            exchange.close();
+        });
+        server.createContext("/cut", exchange -> {
+            exchange.getResponseHeaders().set("Content-Type", "multipart/form-data; boundary=x");
+            exchange.sendResponseHeaders(200, cut.length);
+            exchange.getResponseBody().write(cut);
+            exchange.close();
+        });
+        server.start();
+        URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+        try (Forms forms = Forms.open()) {
+            HttpClient client = HttpClient.newHttpClient();
+            HttpRequest request = HttpRequest.newBuilder(uri).build();
+            assertEquals("Holiday, 2 bytes", SendForm.receive(client, request, forms, Runnable::run));
+            HttpRequest malformed = HttpRequest.newBuilder(uri.resolve("/cut")).build();
+            assertEquals("rejected: TRUNCATED", SendForm.receive(client, malformed, forms, Runnable::run));
+        } finally {
+            server.stop(0);
         }
     }
 

@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 final class LargeUploads {
-    /** Forms of up to 2 GiB, for plain Java and for MultipartHandlers in Netty. */
+    /** Forms with a file of up to 2 GiB, for plain Java and for MultipartHandlers in Netty. */
     static Forms open(Path temporaryFiles) throws IOException {
-        return Forms.open(temporaryFiles, options -> options.maxBodyBytes(2L << 30));
+        return Forms.open(temporaryFiles, options -> options.maxBodyBytes(2049L << 20));
     }
 }
 // @end

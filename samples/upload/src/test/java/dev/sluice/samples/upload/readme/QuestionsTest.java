@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
-import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormHead;
 import dev.sluice.form.Forms;
-import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.upload.TestForm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -45,18 +43,15 @@ class QuestionsTest {
     @Test
     void checksums_areThoseOfTheStoredFiles_andFailedFormStoresNothing() throws IOException {
         Path store = Files.createDirectory(root.resolve("store"));
-        try (SpoolDirectory spool = SpoolDirectory.open(root.resolve("spool"));
-                Forms forms = Forms.of(
-                        FormOptions.builder(spool, MemoryBudget.of(1 << 20)).build())) {
-            Map<Path, String> checksums = Checksums.receive(forms, spool, body(photos()), TestForm.CONTENT_TYPE, store);
+        try (Forms forms = Forms.open(root.resolve("spool"), options -> options)) {
+            Map<Path, String> checksums = Checksums.receive(forms, body(photos()), TestForm.CONTENT_TYPE, store);
             assertEquals(2, checksums.size());
             for (Map.Entry<Path, String> file : checksums.entrySet()) {
                 assertEquals(TestForm.sha256(Files.readAllBytes(file.getKey())), file.getValue());
             }
             InputStream truncated = new ByteArrayInputStream(photos().open());
             assertThrows(
-                    MultipartException.class,
-                    () -> Checksums.receive(forms, spool, truncated, TestForm.CONTENT_TYPE, store));
+                    MultipartException.class, () -> Checksums.receive(forms, truncated, TestForm.CONTENT_TYPE, store));
         }
         try (Stream<Path> files = Files.list(store)) {
             assertEquals(2, files.count());
@@ -95,9 +90,24 @@ class QuestionsTest {
     }
 
     @Test
+    void rejectedForms_areLoggedWithAddressAndReason_andAcceptedFormsAreNot() throws IOException {
+        List<String> log = new ArrayList<>();
+        try (Forms forms = RejectedForms.open(root, log::add)) {
+            FormHead head = new FormHead(List.of(TestForm.CONTENT_TYPE), null, -1, false, "192.0.2.1");
+            forms.read(body(photos()), head, forms.options()).close();
+            assertEquals(List.of(), log);
+            InputStream truncated = new ByteArrayInputStream(photos().open());
+            assertThrows(MultipartException.class, () -> forms.read(truncated, head, forms.options()));
+            assertEquals(1, log.size());
+            assertTrue(log.get(0).startsWith("TRUNCATED from 192.0.2.1: "), log::toString);
+            assertTrue(log.get(0).contains("part 3"), log::toString);
+        }
+    }
+
+    @Test
     void largeUploads_haveQuotaToMatch() throws IOException {
         try (Forms forms = LargeUploads.open(root)) {
-            assertEquals(2L << 30, forms.options().multipart().maxBodyBytes());
+            assertEquals(2049L << 20, forms.options().multipart().maxBodyBytes());
             assertTrue(forms.options().spool().maxSpoolBytes() >= 16 * (2L << 30));
         }
     }

@@ -13,8 +13,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("sluice.rootDir", "../.."));
     private static final Pattern FENCE = Pattern.compile("```(\\w+)\\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern IMPORT = Pattern.compile("import (?:static )?[\\w.]+\\.(\\w+);\n");
     private static final Pattern REGION = Pattern.compile("// @start .*?\\n(.*?) *// @end", Pattern.DOTALL);
 
     /** Code on the migration page that shows how other libraries are used. */
@@ -35,12 +38,14 @@ final class ReadmeTest {
     void javaSamples_areCompiledRegions() throws IOException {
         List<String> compiled = new ArrayList<>();
         try (Stream<Path> sources = Files.walk(ROOT.resolve("samples"))) {
-            for (Path source : sources.filter(file -> file.toString().endsWith(".java")
-                            && String.valueOf(file.getParent()).endsWith("readme"))
-                    .toList()) {
-                Matcher region = REGION.matcher(Files.readString(source));
+            for (Path source :
+                    sources.filter(file -> file.toString().endsWith(".java")).toList()) {
+                String text = Files.readString(source);
+                Matcher region = REGION.matcher(text);
                 while (region.find()) {
-                    compiled.add(region.group(1).stripTrailing().stripIndent() + "\n");
+                    String code = region.group(1).stripTrailing().stripIndent() + "\n";
+                    compiled.add(code);
+                    compiled.add(imports(text, code) + code);
                 }
             }
         }
@@ -53,6 +58,18 @@ final class ReadmeTest {
             shown += code.size();
         }
         assertTrue(shown > 5);
+    }
+
+    /** {@return the imports of {@code source} that {@code code} uses, and an empty line} */
+    private static String imports(String source, String code) {
+        String names = code.replaceAll("\"[^\"]*\"", "");
+        return IMPORT.matcher(source)
+                .results()
+                .filter(line -> Pattern.compile("\\b" + line.group(1) + "\\b")
+                        .matcher(names)
+                        .find())
+                .map(MatchResult::group)
+                .collect(Collectors.joining("", "", "\n"));
     }
 
     @Test

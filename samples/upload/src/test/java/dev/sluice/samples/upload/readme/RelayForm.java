@@ -16,7 +16,7 @@ final class RelayForm {
     static String relay(String contentType, Iterator<ByteBuf> in, Consumer<ByteBuf> out) throws IOException {
         // @start region="relay"
         FormRelay.Rule rule =
-                head -> head.name().equals("password") ? null : FormRelay.Part.of(head); // null drops the part
+                head -> head.name().equals("password") ? null : FormRelay.Part.of(head); // null removes the part
         MultipartOptions options = MultipartOptions.defaults();
         try (FormRelay relay = FormRelay.create(contentType, options, NameEscaping.REPLACE, rule)) {
             while (in.hasNext()) {

@@ -3,7 +3,11 @@ package dev.sluice.samples.upload.readme;
 import dev.sluice.Content;
 import dev.sluice.MultipartBody;
 import dev.sluice.MultipartEncoder;
+import dev.sluice.MultipartException;
 import dev.sluice.PartHead.Header;
+import dev.sluice.form.FormBodyHandler;
+import dev.sluice.form.Forms;
+import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,9 +19,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
-/** Writes forms. */
 final class SendForm {
     private SendForm() {}
 
@@ -33,6 +37,21 @@ final class SendForm {
                 .build();
         // @end
         return client.send(request, BodyHandlers.discarding());
+    }
+
+    static String receive(HttpClient client, HttpRequest request, Forms forms, Executor executor)
+            throws IOException, InterruptedException {
+        // @start region="receive"
+        FormBodyHandler handler = FormBodyHandler.of(forms, forms.options(), executor);
+        try (MultipartForm form = client.send(request, handler).body()) {
+            return form.text("title") + ", " + form.file("photo").size() + " bytes";
+        } catch (IOException failure) { // send wraps the exception of the form
+            if (failure.getCause() instanceof MultipartException rejected) {
+                return "rejected: " + rejected.reason();
+            }
+            throw failure;
+        }
+        // @end
     }
 
     interface Service {

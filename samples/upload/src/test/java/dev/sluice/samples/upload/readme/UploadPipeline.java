@@ -57,7 +57,7 @@ final class UploadPipeline {
         var handlers = MultipartHandlers.builder(forms, route, workers).build(); // one per process
         server.childHandler(new ChannelInitializer<>() {
             @Override
-            protected void initChannel(Channel channel) { // pages receives requests for other paths, unchanged
+            protected void initChannel(Channel channel) { // "pages" handles requests for other paths
                 channel.pipeline().addLast(new HttpServerCodec(), handlers.newHandler(), pages);
             }
         });
@@ -73,7 +73,6 @@ final class UploadPipeline {
                 HttpVersion.HTTP_1_1, HttpResponseStatus.OK, Unpooled.copiedBuffer(text, StandardCharsets.UTF_8));
     }
 
-    /** {@return the server's address} */
     InetSocketAddress start() {
         Channel acceptor = server.bind("localhost", 0).syncUninterruptibly().channel();
         return (InetSocketAddress) acceptor.localAddress();

@@ -19,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the Netty server of the guide. */
 final class UploadPipelineTest {
     private static final String BODY =
             "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\none\r\n--x--";

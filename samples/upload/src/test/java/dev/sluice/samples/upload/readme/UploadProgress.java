@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.function.LongConsumer;
 
 final class UploadProgress {
-    /** Reads a form, and reports each percent that has arrived, if the length is known. */
+    /** Reads a form, and reports the percentage that has arrived, if the length is known. */
     static int receive(Forms forms, InputStream in, String type, long contentLength, LongConsumer percent)
             throws IOException {
         FormHead head = new FormHead(type, contentLength, false);

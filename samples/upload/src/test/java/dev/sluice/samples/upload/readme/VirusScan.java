@@ -20,10 +20,17 @@ final class VirusScan {
         Bootstrap transport = new Bootstrap().group(group).channel(NioSocketChannel.class);
         ClamAvScanner scanner = ClamAvScanner.builder(transport, clamd).build();
         return FormOptions.builder(spool, memory)
-                .decider(part -> part.filename() == null
-                        ? PartDecision.storeInMemory()
-                        : PartDecision.to(scanner.scan(PartSink.toFile(
-                                spool, files.resolve(UUID.randomUUID().toString())))))
+                .decider(part -> {
+                    if (part.filename() == null) {
+                        return PartDecision.storeInMemory(); // a field
+                    }
+                    Path file = files.resolve(UUID.randomUUID().toString());
+                    return PartDecision.peek(
+                            1,
+                            first -> first.length == 0
+                                    ? PartDecision.store() // nothing to scan, for example an input that was left empty
+                                    : PartDecision.to(scanner.scan(PartSink.toFile(spool, file))));
+                })
                 .build();
     }
 }

@@ -12,7 +12,7 @@ final class Client implements AutoCloseable {
     private static final byte[] METRICS =
             "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
-    /** The server closes connections that are idle for longer, possibly just as a request is sent. */
+    /** Connections that were idle for longer are replaced, because the server may close them at any time. */
     private static final long MOST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final int port;
@@ -24,7 +24,6 @@ final class Client implements AutoCloseable {
         this.port = port;
     }
 
-    /** {@return the number of connections opened} */
     long connections() {
         return connections;
     }
@@ -51,7 +50,6 @@ final class Client implements AutoCloseable {
         return answer;
     }
 
-    /** Sends the start of a request and disconnects. */
     void abort(byte[] request, int length, boolean reset) throws IOException {
         RawHttp leaving = connected().send(request, 0, length);
         if (!reset) {

@@ -31,10 +31,11 @@ final class DiskFullSoak {
     /**
      * The result of a soak.
      *
-     * @param keptFreeBytes the space that the server must leave free; with 0 the file system itself rejects writes
+     * @param keptFreeBytes the space that the server must leave free, in bytes. With 0, only the file system rejects
+     *     writes
      * @param statuses the number of answers with each status
-     * @param refusedFields rejected uploads without a file
-     * @param refusedAfter uploads rejected although there was space again
+     * @param refusedFields the number of rejected uploads without a file
+     * @param refusedAfter the number of uploads rejected although there was space again
      */
     record Result(
             long keptFreeBytes,

@@ -40,7 +40,7 @@ class ManyClientsTest {
     private static final List<String> MEMORY =
             List.of("-Xmx384m", "-XX:MaxDirectMemorySize=128m", "-XX:+ExitOnOutOfMemoryError");
 
-    /** Fewer if the limit of file descriptors is too low. */
+    /** The number of slow clients, fewer if the limit of file descriptors is too low. */
     private static final int SLOW = (int) Math.min(
             ProofSize.of("sluice.slowClients", 500, 10_000), Vitals.now(0, 0).mostDescriptors() - 500);
 
@@ -48,7 +48,7 @@ class ManyClientsTest {
     private static final int AT_ONCE = ProofSize.of("sluice.formsAtOnce", 200, 1_000);
     private static final int FILE = 100 << 10;
 
-    /** More than the minimum rate of the server. */
+    /** A rate above the minimum of the server. */
     private static final int BYTES_PER_SECOND = (int) (2 * ServerConfig.MIN_BYTES_PER_SECOND);
 
     private static final String BOUNDARY = "many";
@@ -90,7 +90,7 @@ class ManyClientsTest {
             byte[] head = ("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=" + BOUNDARY
                             + "\r\nContent-Length: " + body.length + "\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII);
-            // The first bytes already begin a part: the memory of early forms must leave space for late ones.
+            // The first bytes already begin a part, so all forms use memory at the same time.
             byte[] request = Unpooled.copiedBuffer(head, body).array();
             long start = System.nanoTime();
             Vitals most = server.look();

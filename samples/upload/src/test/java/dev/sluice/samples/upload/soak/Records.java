@@ -31,7 +31,6 @@ final class Records {
         return JSON.readValue(json, Vitals.class);
     }
 
-    /** Replaces the record of a kind. */
     static void put(Path json, String kind, ObjectNode figures) throws IOException {
         ObjectNode all = Files.exists(json) ? (ObjectNode) JSON.readTree(json.toFile()) : JSON.createObjectNode();
         all.set(kind, figures);

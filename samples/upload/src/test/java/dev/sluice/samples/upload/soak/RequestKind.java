@@ -67,7 +67,7 @@ enum RequestKind {
     /**
      * {@return a request}
      *
-     * @param filename of the stored file; no concurrent upload may use the same name
+     * @param filename the name of the stored file, which no concurrent upload may use
      */
     byte[] request(String filename, SplittableRandom random) {
         return switch (this) {

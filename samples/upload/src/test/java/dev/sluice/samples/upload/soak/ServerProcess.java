@@ -33,8 +33,8 @@ public final class ServerProcess implements AutoCloseable {
      *
      * @param complaints the file for its error output
      * @param main the main class, which calls {@link #answer}
-     * @param options of the JVM
-     * @param arguments of the program
+     * @param options the options of the JVM
+     * @param arguments the arguments of the program
      */
     public ServerProcess(Path complaints, Class<?> main, List<String> options, Object... arguments) throws IOException {
         this.complaints = complaints;
@@ -75,7 +75,6 @@ public final class ServerProcess implements AutoCloseable {
         return line;
     }
 
-    /** {@return the server's error output} */
     public String complaint() throws IOException {
         return Files.readString(complaints);
     }
@@ -84,7 +83,6 @@ public final class ServerProcess implements AutoCloseable {
         return port;
     }
 
-    /** {@return the resources in use} */
     public Vitals look() throws IOException {
         return ask("look");
     }

@@ -80,7 +80,7 @@ final class Soak {
             @Option(names = "--small", description = "Directory on a small file system of its own.") @Nullable
                     Path small,
             @Option(names = "--dir", required = true) Path parent,
-            @Option(names = "--room", description = "Capacity of that file system.", defaultValue = "16777216")
+            @Option(names = "--room", description = "Bytes to leave free in --dir.", defaultValue = "16777216")
                     long room)
             throws IOException, InterruptedException {
         long start = System.nanoTime();

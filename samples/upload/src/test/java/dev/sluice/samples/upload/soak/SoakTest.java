@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 @Tag("sized")
 class SoakTest {
-    /** The first third is the warm-up. */
+    /** The number of uploads, of which the first third is the warm-up. */
     private static final long UPLOADS =
             Long.getLong("sluice.soak.uploads", Boolean.getBoolean("sluice.full") ? 24_000 : 6_000);
 

@@ -75,7 +75,6 @@ final class StoringServer implements AutoCloseable {
         return process.collect();
     }
 
-    /** {@return the files in the directory} */
     List<Path> files() throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
             return files.toList();

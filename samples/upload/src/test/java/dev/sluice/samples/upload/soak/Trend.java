@@ -7,8 +7,8 @@ import java.util.List;
  * quarters. The line shows what each upload leaks. The medians also show a step that the line misses because of earlier
  * values. A step after the middle of the last quarter is too late for both and shows only in the maximum.
  *
- * <p>A figure may rise by the larger of a floor and a rate. The floor allows for noise such as late loading and
- * caching. A leak in each upload exceeds both, the sooner the more uploads there are.
+ * <p>A figure may rise by a fixed floor, or by a rate per million uploads if that is more. The floor allows for noise
+ * such as late loading and caching. If every upload leaks, the rise exceeds both after enough uploads.
  *
  * @param what the figure and its unit
  * @param before the line's value at the first point

@@ -18,9 +18,9 @@ import java.util.function.ToDoubleFunction;
  * Uploads of all {@link RequestKind kinds} to one process, in rounds. The resources in use are measured after each round, when
  * no upload is active and the same number of connections is open.
  *
- * @param uploads the total number
- * @param connections concurrent connections
- * @param rounds after the warm-up, 2 or more
+ * @param uploads the total number of uploads
+ * @param connections the number of concurrent connections
+ * @param rounds the number of rounds after the warm-up, 2 or more
  * @param timeLimit the time after which no further round starts; at least two rounds always run
  */
 record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit) {

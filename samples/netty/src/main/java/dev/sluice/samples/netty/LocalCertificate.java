@@ -1,4 +1,4 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.netty;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,7 +20,7 @@ final class LocalCertificate {
     private LocalCertificate() {}
 
     /**
-     * {@return the key and its certificate, which only the user of the client can decide to trust}
+     * {@return the key and its certificate, which clients trust only if their user decides so}
      *
      * @throws IOException if keytool is missing or fails
      */

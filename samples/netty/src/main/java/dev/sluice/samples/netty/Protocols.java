@@ -1,4 +1,4 @@
-package dev.sluice.samples.upload;
+package dev.sluice.samples.netty;
 
 import dev.sluice.netty.MultipartHandlers;
 import io.netty.buffer.ByteBuf;
@@ -39,15 +39,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** HTTP/1.1 and HTTP/2 on one port, selected by TLS negotiation or, without TLS, by the first bytes. */
-final class Protocols extends ChannelInitializer<SocketChannel> {
+public final class Protocols extends ChannelInitializer<SocketChannel> {
     private static final int MAX_HTTP_HEADER_BYTES = 16 << 10;
     private static final int MAX_CHUNK_BYTES = 64 << 10;
     private static final int MAX_STREAMS = 100;
 
     /**
-     * The addition to the connection's window. Streams with slow sinks must not stop the others, so the window must
-     * exceed the windows of all streams together. It is twice as large, because Netty returns window to the client only after
-     * half of it was read.
+     * The number of bytes by which the connection's flow-control window is enlarged. Streams with slow sinks must not
+     * stop the others, so the window must exceed the windows of all streams together. It is twice as large, because
+     * Netty enlarges the client's window again only after half of it was read.
      */
     private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
@@ -61,7 +61,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
      * @param others the shared handler for requests other than forms
      * @throws IOException if no certificate can be generated
      */
-    Protocols(MultipartHandlers handlers, ChannelHandler others, boolean tls) throws IOException {
+    public Protocols(MultipartHandlers handlers, ChannelHandler others, boolean tls) throws IOException {
         this.handlers = handlers;
         this.others = others;
         this.tls = tls ? tls() : null;
@@ -96,7 +96,10 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
                                 configure(ctx.pipeline(), protocol.equals(ApplicationProtocolNames.HTTP_2));
                             }
 
-                            /** Not a server error: the client does not trust the certificate or does not speak TLS. */
+                            /**
+                             * The client does not trust the certificate or does not use TLS, which is not an error of
+                             * the server.
+                             */
                             @Override
                             protected void handshakeFailure(ChannelHandlerContext ctx, Throwable cause) {
                                 LOG.debug("a TLS handshake failed", cause);
@@ -119,9 +122,8 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
             pipeline.addLast(new HttpServerCodec(http), handlers.newHandler(), others);
             return;
         }
-        pipeline.channel()
-                .config()
-                .setOption(ChannelOption.ALLOW_HALF_CLOSURE, false); // the client sends nothing after its streams
+        // HTTP/2 ends each stream on its own, so no client half-closes the connection.
+        pipeline.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         pipeline.addLast(
                 Http2FrameCodecBuilder.forServer()
                         .initialSettings(Http2Settings.defaultSettings()
@@ -140,8 +142,8 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes a connection that is silent for longer than any sink may take, or whose client disconnects with or without
-     * a reset. No later handler of the connection does this.
+     * Closes a connection on which nothing has arrived for longer than the longest time allowed to a sink, or whose client has
+     * disconnected, with or without a reset. Used until the protocol is known, and for HTTP/2.
      */
     private static final class IdleTimeout extends ReadTimeoutHandler {
         private static final int LONGEST_SECONDS = 120;
@@ -175,7 +177,7 @@ final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes an HTTP/2 connection after an error, such as a malformed frame. The codec has sent GOAWAY before. Without this
+     * Closes an HTTP/2 connection after an error, such as a malformed frame. The codec has already sent GOAWAY at this point. Without this
      * handler the error would reach the end of the pipeline, where Netty logs it as a warning with its stack trace.
      */
     private static final class ConnectionErrors extends ChannelInboundHandlerAdapter {

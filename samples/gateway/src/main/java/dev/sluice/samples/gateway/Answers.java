@@ -1,0 +1,44 @@
+package dev.sluice.samples.gateway;
+
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import java.nio.charset.StandardCharsets;
+
+/** Factory methods for the answers to the client. */
+final class Answers {
+    private static final String NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
+    private static final String OWN_STYLE =
+            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+    private Answers() {}
+
+    /** {@return the answer of the upstream} Its other headers are not forwarded. */
+    static FullHttpResponse of(UpstreamRequest.Answer answer) {
+        return of(answer.status(), answer.contentType(), answer.body(), NOTHING_RUNS);
+    }
+
+    static FullHttpResponse text(int status, String message) {
+        return of(status, "text/plain; charset=utf-8", (message + "\n").getBytes(StandardCharsets.UTF_8), NOTHING_RUNS);
+    }
+
+    static FullHttpResponse page(String contentType, byte[] content) {
+        return of(200, contentType, content, OWN_STYLE);
+    }
+
+    private static FullHttpResponse of(int status, String contentType, byte[] body, String policy) {
+        FullHttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status), Unpooled.wrappedBuffer(body));
+        response.headers()
+                .set(HttpHeaderNames.CONTENT_TYPE, contentType)
+                .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
+                .set(HttpHeaderNames.CACHE_CONTROL, "no-store")
+                .set(HttpHeaderNames.CONTENT_SECURITY_POLICY, policy)
+                .set("x-content-type-options", "nosniff")
+                .set("referrer-policy", "no-referrer");
+        return response;
+    }
+}

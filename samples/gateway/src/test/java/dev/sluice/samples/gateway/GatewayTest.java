@@ -1,0 +1,87 @@
+package dev.sluice.samples.gateway;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.RawHttp;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class GatewayTest extends ForwardingContract {
+    private static final int MAX_FIELD = 1 << 16;
+
+    private Gateway gateway;
+
+    @Override
+    protected URI start(URI upstream) throws Exception {
+        Rules rules =
+                new Rules(Set.of("title"), Set.of("photo"), Set.of("csrf"), Set.of("image/png"), MAX_FIELD, 1 << 30);
+        gateway = Gateway.start(new Gateway.Config("127.0.0.1", 0, false, upstream, rules, 1 << 30, MAX_WAIT));
+        return gateway.uri().resolve("upload");
+    }
+
+    @Override
+    protected void stop() throws Exception {
+        gateway.close();
+    }
+
+    @Override
+    protected long usedMemory() {
+        return gateway.usedMemory();
+    }
+
+    @Test
+    void formAgainstTheRules_isNeverCompleted() throws Exception {
+        try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
+            startBefore(upstream);
+            Map<TestForm, Integer> statuses = Map.of(
+                    form(1000).field("role", "admin"), 400,
+                    form(1000).file("script", "a.png", new byte[9]), 400,
+                    form(1000).file("photo", "a.png", "<html>".getBytes(UTF_8)), 415,
+                    form(1000).field("title", "a".repeat(MAX_FIELD + 1)), 413);
+            for (Map.Entry<TestForm, Integer> form : statuses.entrySet()) {
+                assertEquals(form.getValue(), send(form.getKey().body()));
+                assertFalse(upstream.request().complete());
+            }
+        }
+    }
+
+    @Test
+    void fileNames_areReplacedByNamesThatAreSafe() throws Exception {
+        try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
+            startBefore(upstream);
+            byte[] png = Arrays.copyOfRange(form(64).open(), form(64).open().length - 66, form(64).open().length - 2);
+            TestForm form = new TestForm().file("photo", "../../a.png", png).file("photo", "", new byte[0]);
+            assertEquals(200, send(form.body()));
+            String body = new String(upstream.request().body(), ISO_8859_1);
+            assertTrue(body.contains("filename=\"a.png\"\r\nContent-Type: image/png\r\n"), body);
+            assertFalse(body.contains("filename=\"\""), body);
+        }
+    }
+
+    @Test
+    void page_showsFormsWithoutTheirMarkup() throws Exception {
+        try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
+            startBefore(upstream);
+            assertEquals(400, send(form(1000).field("<script>", "1").body()));
+            try (RawHttp client = connect()) {
+                RawHttp.Answer page =
+                        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").answer();
+                assertEquals(200, page.status());
+                for (String shown :
+                        List.of("forwarded as image/png", "removed", "rejected: unknown field", "&lt;script&gt;")) {
+                    assertTrue(page.body().contains(shown), page.body());
+                }
+                assertFalse(page.body().contains("<script>"), page.body());
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package dev.sluice.samples.gateway;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.ProofSize;
+import dev.sluice.testkit.RawHttp;
+import java.io.BufferedReader;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+/** The program, in a process of its own. */
+class MainTest {
+    private static final int MIB = 1 << 20;
+
+    @Test
+    void largeForm_passesWithLittleMemory() throws Exception {
+        int mebibytes = ProofSize.of("sluice.gateway.mebibytes", 256, 1024);
+        Process program = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:MaxDirectMemorySize=64m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "--port=0",
+                        "--max-file=2G",
+                        "--max-body=2G")
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader output = program.inputReader()) {
+            URI uri = URI.create(output.readLine().replace("Listening on ", ""));
+            byte[] form = ForwardingContract.form(MIB).open();
+            byte[] start = Arrays.copyOf(form, form.length - 2);
+            byte[] end = ("\r\n--" + TestForm.BOUNDARY + "--\r\n").getBytes(US_ASCII);
+            byte[] more = new byte[MIB];
+            try (RawHttp client = new RawHttp(uri.getPort())) {
+                client.send(TestForm.head("/upload", start.length + (mebibytes - 1L) * MIB + end.length));
+                client.send(start);
+                for (int i = 1; i < mebibytes; i++) {
+                    client.send(more);
+                }
+                RawHttp.Answer answer = client.send(end).answer();
+                assertEquals(200, answer.status());
+                assertEquals(
+                        "The upstream received:\ntitle: 3 bytes\nphoto: a.png, image/png, " + (long) mebibytes * MIB
+                                + " bytes\n",
+                        answer.body());
+            }
+            try (RawHttp client = new RawHttp(uri.getPort())) {
+                assertEquals(
+                        200,
+                        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                                .answer()
+                                .status());
+            }
+        } finally {
+            program.destroyForcibly();
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.sluice.samples.gateway.readme;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.server.mvc.filter.BeforeFilterFunctions;
+import org.springframework.cloud.gateway.server.mvc.handler.GatewayRouterFunctions;
+import org.springframework.cloud.gateway.server.mvc.handler.HandlerFunctions;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.ServerResponse;
+
+class ForwardFilterFunctionTest extends SpringGateway {
+    ForwardFilterFunctionTest() {
+        super(Routes.class, WebApplicationType.SERVLET);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Routes {
+        @Bean
+        RouterFunction<ServerResponse> routes(Environment environment) {
+            return GatewayRouterFunctions.route("forms")
+                    .POST("/upload", HandlerFunctions.http())
+                    .before(BeforeFilterFunctions.uri(environment.getRequiredProperty("test.upstream")))
+                    .filter(new ForwardFilterFunction())
+                    .build();
+        }
+    }
+
+    /** The client of the JDK reads the answer after it has sent the body. */
+    @Override
+    protected boolean noticesEarlyAnswers() {
+        return false;
+    }
+
+    /** The read timeout of the client ends the request. */
+    @Override
+    protected int statusIfStalled() {
+        return 502;
+    }
+
+    @Override
+    protected long usedMemory() {
+        return 0;
+    }
+}

@@ -1,0 +1,48 @@
+package dev.sluice.samples.gateway.readme;
+
+import dev.sluice.samples.gateway.ForwardingContract;
+import java.net.URI;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** A gateway of Spring Cloud. Its routes send forms to {@code test.upstream}. */
+abstract class SpringGateway extends ForwardingContract {
+    private final Class<?> routes;
+    private final WebApplicationType type;
+    private ConfigurableApplicationContext application;
+
+    SpringGateway(Class<?> routes, WebApplicationType type) {
+        this.routes = routes;
+        this.type = type;
+    }
+
+    @Override
+    protected URI start(URI upstream) {
+        application = new SpringApplicationBuilder(routes)
+                .web(type)
+                .properties(
+                        "server.port=0",
+                        "server.address=127.0.0.1",
+                        "server.shutdown=immediate",
+                        "spring.reactor.netty.shutdown-quiet-period=0s",
+                        "spring.main.banner-mode=off",
+                        "spring.main.lazy-initialization=true",
+                        "logging.level.root=off",
+                        "spring.http.clients.imperative.factory=jdk",
+                        "spring.http.clients.read-timeout=" + MAX_WAIT,
+                        "test.upstream=" + upstream.resolve("/"),
+                        "spring.cloud.gateway.server.webflux.enabled=" + (type == WebApplicationType.REACTIVE),
+                        // both gateways are on the class path
+                        "spring.autoconfigure.exclude="
+                                + "org.springframework.cloud.gateway.config.GatewayClassPathWarningAutoConfiguration")
+                .run();
+        return URI.create(
+                "http://127.0.0.1:" + application.getEnvironment().getProperty("local.server.port") + "/upload");
+    }
+
+    @Override
+    protected void stop() {
+        application.close();
+    }
+}
