@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The comparison of a figure of an old run with the same figure of a new run. A missing figure is NaN.
  *
  * @param bytes whether the figure is the number of allocated bytes, not a time
- * @param margin the relative change that the errors of the figures allow
+ * @param margin the relative change that measurement errors can explain
  */
 record Comparison(String key, boolean bytes, double before, double after, double margin) {
     enum Verdict {

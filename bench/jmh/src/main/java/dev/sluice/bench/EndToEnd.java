@@ -17,8 +17,8 @@ import java.util.function.Function;
 import org.openjdk.jmh.util.ListStatistics;
 
 /**
- * The {@code endtoend} command: an HTTP server in each {@link Variant} under load. Every variant has its own JVM. All of them run at once
- * and are loaded in turn, so a disturbance of the machine affects all of them.
+ * The {@code endtoend} command: an HTTP server in each {@link Variant} under load. Every variant has its own JVM. All
+ * of them run at once and get their requests in turn, so a disturbance of the machine affects all of them.
  */
 final class EndToEnd implements ServerBench {
     private static final int WARM_UPS = 2;
@@ -34,7 +34,6 @@ final class EndToEnd implements ServerBench {
             return new Load(scenario, 1, requests, 0);
         }
 
-        /** Creates a load from the tool. */
         static Load lasting(Scenario scenario, int connections, int seconds) {
             return new Load(scenario, connections, 0, seconds);
         }
@@ -88,7 +87,7 @@ final class EndToEnd implements ServerBench {
         this(List.of(Variant.values()), loads(quick ? 1 : 2), quick ? 3 : 7, out);
     }
 
-    /** @param variants with {@link Variant#DISCARD} */
+    /** @param variants the variants to measure, including {@link Variant#DISCARD} */
     EndToEnd(List<Variant> variants, List<Load> loads, int rounds, Consumer<String> out) {
         this.variants = variants;
         this.loads = loads;
@@ -229,7 +228,7 @@ final class EndToEnd implements ServerBench {
     /**
      * The rows of one server under one load.
      *
-     * @param discard the rounds of the server that drops the body, for comparison
+     * @param discard the rounds of the server that discards the body, for comparison
      */
     private record Rows(Map<String, String> params, Body body, List<Round> rounds, List<Round> discard) {
         List<Row> all() {
@@ -258,7 +257,7 @@ final class EndToEnd implements ServerBench {
             return row(metric, unit, figures, rate ? Collections.max(figures) : Collections.min(figures));
         }
 
-        /** Compares with the server that drops the body. The best ratio divides the two minima, which may be from different rounds. */
+        /** Compares with the server that discards the body. The best ratio divides the minima of all rounds. */
         private Row ratio(String metric, Function<Round, Double> figure) {
             List<Double> mine = figures(rounds, figure);
             List<Double> theirs = figures(discard, figure);

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * The {@code fairness} command: the response time of small forms on a server with one event loop, alone and while the loop receives a
- * large body over another connection. Each figure is a 99th percentile.
+ * The {@code fairness} command: the response time of small forms on a server with one event loop, once alone, and once
+ * while the loop receives a large body over another connection. Each figure is a 99th percentile.
  */
 final class Fairness implements ServerBench {
     static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);

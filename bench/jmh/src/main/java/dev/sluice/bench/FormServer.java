@@ -41,8 +41,9 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process that {@link Containers} measures: one servlet container with default settings except for its port, sufficient limits, and
- * the same memory threshold for Sluice's filter and for the container's parser. It exits when its standard input is closed.
+ * The process that {@link Containers} measures: one servlet container with default settings, except for its port and
+ * limits that no body exceeds. The filter and the container's parser have the same memory threshold. It exits when its
+ * standard input is closed.
  */
 public final class FormServer implements ServletContainerInitializer {
     private static final String HOST = "127.0.0.1";

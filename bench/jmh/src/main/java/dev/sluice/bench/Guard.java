@@ -10,17 +10,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The comparison made by the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with the same ratios in
- * a recorded run. Ratios depend less on the machine than times do. There are three kinds, and for each a smaller ratio is better for Sluice:
+ * The comparison made by the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with
+ * the same ratios in a recorded run. Ratios depend less on the machine than times do. There are three kinds of ratios.
+ * For each, a smaller one is better for Sluice:
  *
  * <ul>
- *   <li>the push decoder to another parser
- *   <li>another API of Sluice to the push decoder
- *   <li>PARANOID to DISABLED for Sluice, and DISABLED to PARANOID for other parsers
+ *   <li>the time of the push decoder, divided by the time of another parser
+ *   <li>the time of another API of Sluice, divided by the time of the push decoder
+ *   <li>for Sluice, the time with leak detection PARANOID divided by the time with DISABLED;
+ *       for other parsers, the reverse
  * </ul>
  *
  * <p>{@code claims} compares mean times and allows for their errors. Each ratio is a claim. It holds if the ratio is at most {@link
- * #CLAIMED} times the recorded one and Sluice is not slower where the record says it is faster.
+ * #CLAIMED} times the recorded one and Sluice is not slower where the record says it is faster. If it exceeds this by less than the errors,
+ * the claim is undecided.
  *
  * <p>{@code guard} is for busy machines and compares the smallest CPU times of an iteration. Sluice counts as slower on a body only if it is
  * slower relative to every other parser, in every attempt. Chance may distort a single comparison.
@@ -29,7 +32,7 @@ final class Guard {
     private static final String PUSH = "sluice-push";
     /** The largest acceptable growth of a ratio for {@code guard}. */
     private static final double FACTOR = 1.6;
-    /** How often {@code guard} measures a slow body before it fails. */
+    /** How often {@code guard} measures a body that seems slower before it reports a failure. */
     private static final int ATTEMPTS = 3;
     /** The largest acceptable growth of a ratio for {@code claims}, which may run on a different kind of machine. */
     private static final double CLAIMED = 1.25;
@@ -38,6 +41,7 @@ final class Guard {
     private final boolean claims;
     private final Consumer<String> out;
     private final List<String> worse = new ArrayList<>();
+    private final List<String> undecided = new ArrayList<>();
     private final List<String> failed = new ArrayList<>();
     private final List<String> unknown = new ArrayList<>();
     private int compared;
@@ -59,7 +63,7 @@ final class Guard {
      * Measures and compares a group of rows.
      *
      * @param name the name of the group in messages
-     * @param measure measures the rows of Sluice and of the other parsers
+     * @param measure the function that measures the rows of Sluice and of the other parsers
      * @throws Exception if {@code measure} throws it
      */
     void judge(String name, Callable<List<Row>> measure) throws Exception {
@@ -83,16 +87,27 @@ final class Guard {
             }
         }
         compared += claims ? ratios.size() : 1;
+        if (claims) {
+            ratios.stream().filter(this::isUndecided).map(Ratio::title).forEach(undecided::add);
+        }
         worse.addAll(claims ? over : over.size() == ratios.size() ? List.of(name) : List.of());
     }
 
     private boolean isOver(Ratio ratio) {
-        return ratio.after() > ratio.before() * (claims ? CLAIMED : FACTOR) * (1 + ratio.error())
-                || (claims && ratio.before() < 1 && ratio.after() > 1 + ratio.error());
+        return exceeds(ratio, 1 + ratio.error());
+    }
+
+    private boolean isUndecided(Ratio ratio) {
+        return !isOver(ratio) && exceeds(ratio, 1);
+    }
+
+    private boolean exceeds(Ratio ratio, double allowance) {
+        return ratio.after() > ratio.before() * (claims ? CLAIMED : FACTOR) * allowance
+                || (claims && ratio.before() < 1 && ratio.after() > allowance);
     }
 
     private void print(Ratio ratio) {
-        String verdict = !isOver(ratio) ? "holds  " : claims ? "FALSE  " : "SLOWER ";
+        String verdict = isUndecided(ratio) ? "UNSURE " : !isOver(ratio) ? "holds  " : claims ? "FALSE  " : "SLOWER ";
         double growth = ratio.after() / ratio.before();
         String figures = Tables.format("%.3f -> %.3f (x %.2f)", ratio.before(), ratio.after(), growth);
         out.accept(verdict + ratio.title() + ": " + figures);
@@ -138,17 +153,19 @@ final class Guard {
         return more == null || less == null ? null : (Double) (more / less);
     }
 
-    /** Returns 0 if everything was compared and nothing is worse, 2 if nothing was compared, 1 otherwise. */
+    /**
+     * Returns 0 if everything was compared and nothing is worse; 1 if something is worse or was not compared; 2 if
+     * nothing was compared, or if some claims are undecided and all others hold.
+     */
     int exitCode() {
-        if (compared == 0) {
-            return 2;
-        }
-        return worse.isEmpty() && failed.isEmpty() && unknown.isEmpty() ? 0 : 1;
+        boolean bad = !worse.isEmpty() || !failed.isEmpty() || !unknown.isEmpty();
+        return compared == 0 || (!bad && !undecided.isEmpty()) ? 2 : bad ? 1 : 0;
     }
 
     /** Returns the overall result, and what to do about failures. */
     String summary() {
         String lines = line(worse, claims ? "do not hold here" : "became slower", "")
+                + line(undecided, "are undecided, because the errors are too large", "")
                 + line(failed, "were not measured", "")
                 + line(
                         unknown,

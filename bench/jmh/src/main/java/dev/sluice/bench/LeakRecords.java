@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Counts the leak records that one decode leaves at level PARANOID. Netty 4.1 is not included, because the method that its leak detector
- * uses to track a buffer cannot be overridden.
+ * The number of records that Netty's leak detector keeps for one decode at level PARANOID. Netty 4.1 is not included,
+ * because the method that its leak detector uses to track a buffer cannot be overridden.
  */
 final class LeakRecords {
     static final List<Scenario> WORKLOADS =
@@ -48,7 +48,8 @@ final class LeakRecords {
         NettyIsland island = NettyIsland.copyOf42();
         LongSupplier counter = island.countRecords();
         try (Peer peer = island.open(decoder, body, chunk, Memory.POOLED_EACH)) {
-            // Filling a chunk also leaves a record. It is the same for all decoders and part of the control's row.
+            // Filling a chunk also leaves a record. All decoders have this record, and so does the control, which
+            // decodes nothing.
             peer.run(Tally.counting());
             long before = counter.getAsLong();
             peer.run(Tally.counting());

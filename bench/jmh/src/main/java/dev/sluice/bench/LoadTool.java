@@ -18,7 +18,7 @@ final class LoadTool {
     private static final String PROGRAM = "wrk";
     private static final int ATTEMPTS = 5;
     private static final int GRACE_SECONDS = 10;
-    /** The output of this benchmark's script for wrk, because the figures in wrk's own report are rounded. */
+    /** The output of this benchmark's script for wrk. The figures in wrk's own report are rounded. */
     private static final Pattern REPORT = Pattern.compile("measured (\\d+) requests in (\\d+) us, (\\d+) failed");
 
     private LoadTool() {}
@@ -38,7 +38,6 @@ final class LoadTool {
         }
     }
 
-    /** Returns the name and version of the program. */
     static String version() throws IOException {
         String[] words = output(List.of(PROGRAM, "--version"), GRACE_SECONDS).split("\\s+", 3);
         return words[0] + " " + words[1];
@@ -70,7 +69,7 @@ final class LoadTool {
         }
     }
 
-    /** Runs a program and returns its output. The program is killed after the given number of seconds. */
+    /** Runs a program and returns its output. A program that runs longer than {@code seconds} is killed. */
     static String output(List<String> command, int seconds) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         CompletableFuture<Void> end = CompletableFuture.runAsync(

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code java -jar sluice-bench.jar levels|peers|buffers|endtoend|containers|fairness|guard|claims|report|compare}. */
+/** {@code java -jar sluice-bench.jar levels|peers|crates|buffers|writers|endtoend|containers|fairness|guard|claims|report|compare}. */
 @Command(
         name = "sluice-bench",
         resourceBundle = "dev.sluice.bench.Main",
@@ -59,6 +60,9 @@ public final class Main {
                 console.println(Trial.plan(trials));
                 return 0;
             }
+            if (trials.stream().anyMatch(Trial::ofCrate) && !Crates.build(console::println)) {
+                trials = trials.stream().filter(trial -> !trial.ofCrate()).toList();
+            }
             Path file = Run.file(name, again != null || (!quick && only == null));
             List<Row> rows = new ArrayList<>(only == null && again == null ? counted.call() : List.of());
             rows.addAll(new TrialRunner(console::println).run(trials));
@@ -86,8 +90,18 @@ public final class Main {
     }
 
     @Command
+    int crates(@Mixin Measuring measuring) throws Exception {
+        return measuring.run("crates", List::of, console);
+    }
+
+    @Command
     int buffers(@Mixin Measuring measuring) throws Exception {
         return measuring.run("buffers", List::of, console);
+    }
+
+    @Command
+    int writers(@Mixin Measuring measuring) throws Exception {
+        return measuring.run("writers", List::of, console);
     }
 
     /** Options of the commands that load servers. */
@@ -188,12 +202,21 @@ public final class Main {
 
     @Command
     int claims(@Mixin Judging judging) throws Exception {
+        double busy = judging.plan ? 0 : BusyMachine.share(Duration.ofSeconds(3));
+        if (busy > BusyMachine.TOO_BUSY) {
+            console.println(Tables.format(
+                    "Other programs use %.0f %% of the processors. Claims need an idle machine.", 100 * busy));
+            return 2;
+        }
         return judging.run("claims", List.of("peers", "levels"), console);
     }
 
     @Command
     int report() throws IOException {
-        Files.writeString(Path.of("bench/RESULTS.md"), Report.of(Path.of("bench/results")));
+        Path results = Run.BENCH.resolve("results");
+        Map<String, Run> runs = Report.recorded(results);
+        Files.writeString(Run.BENCH.resolve("RESULTS.md"), Report.of(runs));
+        Files.writeString(Run.BENCH.resolve("HISTORY.md"), History.update(results, runs.values()));
         return 0;
     }
 

@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MeasuredServer {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** The path that includes checksums in the response. Computing them takes time, so it is not measured. */
+    /** The path whose responses include checksums. It is not measured, because computing checksums takes time. */
     static final String CHECKED = "/checked";
 
     private static final int MAX_CHUNK_BYTES = 64 << 10;
@@ -229,7 +229,7 @@ public final class MeasuredServer {
     /**
      * Creates the decoder for a body.
      *
-     * @param worker runs tasks on another thread, in order
+     * @param worker the executor that runs tasks on another thread, in order
      */
     private static Decoding decoding(Variant variant, String contentType, Tally tally, Consumer<Runnable> worker)
             throws MultipartException {

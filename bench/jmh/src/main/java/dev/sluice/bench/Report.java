@@ -15,18 +15,19 @@ import java.util.stream.Stream;
 final class Report {
     private Report() {}
 
-    /**
-     * Returns the text of the page.
-     *
-     * @param results the directory of the recorded runs
-     */
-    static String of(Path results) throws IOException {
+    /** Returns the runs that are recorded in a directory, by the name of the file. */
+    static Map<String, Run> recorded(Path results) throws IOException {
         Map<String, Run> runs = new TreeMap<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(results, "*.json")) {
             for (Path file : files) {
                 runs.put(file.getFileName().toString().replace(".json", ""), Run.read(file));
             }
         }
+        return runs;
+    }
+
+    /** Returns the text of the page. */
+    static String of(Map<String, Run> runs) {
         String links = runs.keySet().stream().map("[%1$s](#%1$s) "::formatted).collect(Collectors.joining());
         String bodies = Stream.of(Scenario.values())
                 .map(body -> "| %s | %s |\n".formatted(body.id(), body.title))

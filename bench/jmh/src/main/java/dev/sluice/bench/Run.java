@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.sluice.bench.peer.Provenance;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -27,8 +29,11 @@ record Run(
         List<String> jvmArgs,
         List<Row> rows,
         @Nullable Map<String, String> again) {
-    /** The key, in the {@linkplain Provenance#machine machine}, of the program that loads the server. */
+    /** The key of the load tool in {@link Provenance#machine}. */
     static final String LOAD = "load";
+
+    /** The directory {@code bench}, found from the jar of this program in {@code bench/jmh/target}. */
+    static final Path BENCH = bench();
 
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
@@ -62,7 +67,20 @@ record Run(
      */
     static Path file(String command, boolean whole) {
         String name = command + "-jdk" + Runtime.version().feature() + ".json";
-        return Path.of("bench", whole ? "results" : "jmh/target", name);
+        return BENCH.resolve(whole ? "results" : "jmh/target").resolve(name);
+    }
+
+    private static Path bench() {
+        try {
+            URI program = Run.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI();
+            return Path.of(program).resolve("../../..").normalize();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     static Run read(Path file) {

@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
  * so a request costs little more than the system calls. Not thread-safe.
  */
 final class Sender implements AutoCloseable {
-    /** Leaves the connection open after a response. */
+    /** A mapper that does not close the connection after it has read a response. */
     private static final ObjectMapper JSON = new ObjectMapper().disable(JsonParser.Feature.AUTO_CLOSE_SOURCE);
 
     private final SocketChannel channel;

@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 
 /** A measured server in its own JVM. It is controlled through its standard input and exits when that is closed. */
 final class ServerProcess implements AutoCloseable {
-    /** JVM arguments of every server. */
     static final List<String> JVM_ARGS = List.of(
             "-Xms256m",
             "-Xmx256m",
@@ -37,10 +36,10 @@ final class ServerProcess implements AutoCloseable {
     /**
      * The resources used by a server.
      *
-     * @param threads CPU time of each thread, including JVM threads, from {@code /proc}; empty on other systems. Java reports CPU time
+     * @param threads the CPU time of each thread, including JVM threads, from {@code /proc}; empty on other systems. Java reports CPU time
      *     in steps of 10 ms only.
-     * @param directBytes direct memory in use or pooled at this time
-     * @param bytes body bytes received since the start, including incomplete bodies
+     * @param directBytes the direct memory in use or pooled at this time
+     * @param bytes the number of body bytes received since the start, including incomplete bodies
      */
     record Usage(Map<String, Long> threads, long processNanos, long directBytes, long bytes) {
         double cpuSecondsSince(Usage before) {

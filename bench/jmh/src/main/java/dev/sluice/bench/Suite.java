@@ -22,13 +22,17 @@ final class Suite {
 
     private static final Pattern VARIABLE = Pattern.compile("\\$([a-z]+)");
 
-    /** Patterns for the labels of a quick run. */
+    /** For each command, a pattern for the labels that a quick run measures. */
     private static final Map<String, String> QUICK = Map.of(
             "levels",
             "(big|high) .*(DISABLED|PARANOID)|leak-settings.*ADVANCED",
             "peers",
             "^main \\S+ (sluice-(push|pull|form|servlet|handler)|netty42-(dropped|kept)|jetty|fileupload2) (random-16m|fields-100|form) "
                     + "|^floors .*random-16m|^chunks .* 65536 heap",
+            "crates",
+            "random-(16|1)m .*",
+            "writers",
+            "^write write (sluice|okhttp|httpclient5|netty|bytes) |^relay|^heads .* 64",
             "buffers",
             "^text .*UTF-8 .* 64|^scans .*data|^access (readBytes|getLongs|oncePerChunk) (heap|direct) (on|off)");
 

@@ -14,10 +14,11 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The tables of a run in Markdown, as described by {@code tables.txt}. */
 final class Tables {
-    /** Larger relative errors are shown next to the figure. */
+    /** The relative error above which a figure is shown with its error. */
     private static final double NOISY = 0.10;
 
     private static final int SMALL_BODY = 64 * 1024;
@@ -84,6 +85,13 @@ final class Tables {
                         ? "-"
                         : ratio(sluice.score() / row.score()) + (row.wrong() ? " (wrong)" : "");
             }
+            case "least" -> row.best() == null ? note(row) : number(row.best());
+            case "leastToSluice" -> {
+                Row sluice = heapRowOfSluice(rows, row);
+                yield sluice == null || sluice.best() == null || row.best() == null
+                        ? "-"
+                        : ratio(sluice.best() / row.best());
+            }
             case "allocated" -> row.allocated() == null ? "-" : number(row.allocated());
             case "speed" -> row.bytes() < SMALL_BODY ? figure(row, row.cost(), " µs") : throughput(row);
             case "throughput" -> throughput(row);
@@ -108,6 +116,15 @@ final class Tables {
                 .map(column -> cells.getOrDefault(column, ""))
                 .collect(Collectors.joining(" | ", "| " + name + " | ", " |\n"))));
         return text.toString();
+    }
+
+    private static @Nullable Row heapRowOfSluice(List<Row> rows, Row other) {
+        return rows.stream()
+                .filter(row -> row.param("memory").equals("heap"))
+                .filter(row ->
+                        scenario(row).equals(scenario(other)) && chunk(row).equals(chunk(other)))
+                .findFirst()
+                .orElse(null);
     }
 
     private static String copies(List<Row> rows) {
@@ -138,6 +155,7 @@ final class Tables {
     private static String word(String name, Row row) {
         return switch (name) {
             case "peer" -> peer(row);
+            case "rival" -> row.param("crate").isEmpty() ? peer(row) + ", " + row.param("memory") : row.param("crate");
             case "server" -> server(row);
             case "load" -> load(row);
             case "chunk" -> chunk(row);

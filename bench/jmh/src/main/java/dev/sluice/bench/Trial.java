@@ -23,6 +23,10 @@ record Trial(
         return benchmark.equals("PeerBenchmark.decode");
     }
 
+    boolean ofCrate() {
+        return benchmark.equals(Crates.BENCHMARK);
+    }
+
     /** Returns a text that is equal for all trials of the same figure. */
     String label() {
         return table + " " + benchmark.substring(benchmark.indexOf('.') + 1) + " " + String.join(" ", params.values());

@@ -7,6 +7,7 @@ import dev.sluice.bench.peer.Memory;
 import dev.sluice.bench.peer.Peer;
 import dev.sluice.bench.peer.PeerKind;
 import dev.sluice.bench.peer.Scenario;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -27,7 +28,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Runs trials with JMH, one fork at a time, and converts the results to rows. */
+/** A runner of trials, one fork at a time, with JMH or the program for crates. It converts the results to rows. */
 final class TrialRunner {
     /**
      * JVM arguments of every fork. The heap is touched in advance so that page faults are not measured. All parsers run in netty's event
@@ -43,7 +44,7 @@ final class TrialRunner {
             "-Djmh.executor=CUSTOM",
             "-Djmh.executor.class=" + FastThreads.class.getName());
 
-    /** If the check, which decodes twice, takes longer than this, one operation fills an iteration. */
+    /** If the check, which decodes the body twice, takes longer, each iteration has only one operation. */
     private static final long SLOW_NANOS = 2_500_000_000L;
 
     private final Consumer<String> out;
@@ -57,8 +58,8 @@ final class TrialRunner {
     record Step(Trial trial, int fork) {}
 
     /**
-     * Measures all trials and reports the remaining time after each fork. Consecutive trials of a group are measured in turn: one fork
-     * of each, then the next fork of each, so that a temporary slowdown of the machine affects all of them.
+     * Measures all trials and reports the remaining time after each fork. Consecutive trials of a group are measured in
+     * turn: one fork of each, then the next fork of each. A temporary slowdown of the machine then affects all of them.
      *
      * @return a row for each figure. If a figure could not be measured, its row has a note instead of a score.
      */
@@ -114,12 +115,17 @@ final class TrialRunner {
         return (Collections.max(means) - Collections.min(means)) / 2;
     }
 
+    private static double mean(List<Double> values) {
+        return values.stream().mapToDouble(value -> value).average().orElseThrow();
+    }
+
     /** The measurements of one figure so far. */
     private final class Figure {
         private final Trial trial;
         private final Map<String, String> params;
         private final List<BenchmarkResult> forks = new ArrayList<>();
         private final List<Double> means = new ArrayList<>();
+        private final List<Double> crateTimes = new ArrayList<>();
         private long bytes;
         private long parts;
         private Effort effort;
@@ -182,13 +188,29 @@ final class TrialRunner {
                 return;
             }
             try {
+                if (trial.ofCrate()) {
+                    measureCrate();
+                    return;
+                }
                 RunResult result = new Runner(options().build()).runSingle();
                 forks.addAll(result.getBenchmarkResults());
                 means.add(result.getPrimaryResult().getScore());
                 all = new RunResult(result.getParams(), forks);
-            } catch (RunnerException | RuntimeException e) {
+            } catch (RunnerException | IOException | RuntimeException e) {
                 fail(e);
             }
+        }
+
+        private void measureCrate() throws IOException {
+            String scenario = params.get("scenario");
+            List<Double> times = Crates.fork(
+                    params.get("crate"),
+                    scenario,
+                    body(Scenario.of(scenario)),
+                    Integer.parseInt(params.get("chunk")),
+                    effort);
+            crateTimes.addAll(times);
+            means.add(mean(times));
         }
 
         private ChainedOptionsBuilder options() {
@@ -210,6 +232,9 @@ final class TrialRunner {
         }
 
         Row row() {
+            if (note == null && !crateTimes.isEmpty()) {
+                return crateRow();
+            }
             if (all == null) {
                 return Row.without(trial.table(), trial.benchmark(), trial.params(), bytes, parts, note);
             }
@@ -233,6 +258,23 @@ final class TrialRunner {
                     bytes,
                     parts,
                     note);
+        }
+
+        private Row crateRow() {
+            return new Row(
+                    trial.table(),
+                    trial.benchmark(),
+                    trial.params(),
+                    "us/op",
+                    mean(crateTimes),
+                    halfRange(means),
+                    Collections.min(crateTimes),
+                    null,
+                    crateTimes.size(),
+                    null,
+                    bytes,
+                    parts,
+                    null);
         }
 
         @Override

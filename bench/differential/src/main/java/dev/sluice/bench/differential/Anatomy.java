@@ -11,11 +11,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The parts of a request that STRICT accepts, which can be changed separately and written as a request again. Each character of a text is
- * one byte. Not thread-safe.
+ * A request that the preset STRICT accepts, taken apart so that its parts can be changed and written as a request
+ * again. Each character of a text is one byte. Not thread-safe.
  */
 final class Anatomy {
-    private static final Pattern DISPOSITION = Pattern.compile("(?is)^(Content-Disposition:)[ \t]*(.*?)[ \t]*\\z");
+    private static final Pattern DISPOSITION = Pattern.compile("(?is)^(Content-Disposition:)([ \t]*)(.*?)([ \t]*)\\z");
     /** A semicolon, a name, and a quoted or unquoted value. */
     private static final Pattern PARAMETER =
             Pattern.compile("\\G[ \t]*;[ \t]*[^=; \t]*+(?:=(?:\"(?:\\\\[\"\\\\]|[^\"])*+\"|[^; \t]*+))?");
@@ -77,7 +77,7 @@ final class Anatomy {
         contentType = "multipart/form-data; boundary=" + (token ? boundary : '"' + boundary + '"');
     }
 
-    /** Replaces the boundary, also in content, so that text that looks like a delimiter still does. */
+    /** Replaces the boundary, also in content, so that text that looks like a delimiter still looks like one. */
     void plainBoundary() {
         String old = "--" + boundary;
         boundary = "----PlainBoundary7d93b1";
@@ -116,15 +116,23 @@ final class Anatomy {
                 Comparator.comparing(field -> !DISPOSITION.matcher(field).find())));
     }
 
-    /** Changes each Content-Disposition field. Its argument has one space after the colon and none at the end. */
+    /**
+     * Changes each Content-Disposition field. The argument of {@code change} has one space after the colon and none at
+     * the end. The original blanks are put back.
+     */
     void changeDispositions(UnaryOperator<String> change) {
         changeFields(field -> {
-            Matcher disposition = DISPOSITION.matcher(field);
-            return disposition.find() ? change.apply(disposition.group(1) + " " + disposition.group(2)) : field;
+            Matcher found = DISPOSITION.matcher(field);
+            if (!found.find()) {
+                return field;
+            }
+            String changed = change.apply(found.group(1) + " " + found.group(3));
+            int colon = changed.indexOf(':') + 1;
+            return changed.substring(0, colon) + found.group(2) + changed.substring(colon + 1) + found.group(4);
         });
     }
 
-    /** Changes each parameter. Its argument consists of the semicolon, the name and the value. */
+    /** Changes each parameter. The argument of {@code change} consists of the semicolon, the name and the value. */
     void changeParameters(UnaryOperator<String> change) {
         changeDispositions(field -> {
             int type = field.indexOf(' ') + 1;

@@ -77,7 +77,7 @@ final class Bodies {
      *
      * @param first the index of the first body, 0 for the first of the corpus
      * @param bodies the number of bodies
-     * @param progress receives the number of compared bodies after each
+     * @param progress receives the number of compared bodies after each body
      */
     void compare(long first, long bodies, LongConsumer progress) {
         for (long done = 0; done < bodies; ) {

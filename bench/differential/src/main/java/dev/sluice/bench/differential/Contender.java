@@ -11,6 +11,7 @@ import dev.sluice.bench.peer.Tally;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A parser whose reading is compared with Sluice's. */
@@ -33,10 +34,21 @@ enum Contender implements Named {
     DJANGO("Django", "./python/bin/python", "./reader.py", "django"),
     EMAIL("Python email", "./python/bin/python", "./reader.py", "email"),
     AIOHTTP("aiohttp", "./python/bin/python", "./reader.py", "aiohttp"),
+    STARLETTE("Starlette", "./python/bin/python", "./reader.py", "starlette"),
+    PYTHON_MULTIPART("python-multipart", "./python/bin/python", "./reader.py", "python-multipart"),
+    MULTIPART("Python multipart", "./python/bin/python", "./reader.py", "multipart"),
+    FALCON("Falcon", "./python/bin/python", "./reader.py", "falcon"),
     BUSBOY("busboy", "node", "./reader.js", "busboy"),
-    FASTIFY_BUSBOY("@fastify/busboy", "node", "./reader.js", "fastify-busboy"),
+    FASTIFY_BUSBOY("@fastify/busboy", "node", "./reader.js", "@fastify/busboy"),
     UNDICI("undici", "node", "./reader.js", "undici"),
     FORMIDABLE("formidable", "node", "./reader.js", "formidable"),
+    MULTER("multer", "node", "./reader.js", "multer"),
+    MULTIPARTY("multiparty", "node", "./reader.js", "multiparty"),
+    REMIX("@remix-run/multipart-parser", "node", "./reader.js", "@remix-run/multipart-parser"),
+    MULTER_RS("Rust multer", "./reader-rust", "multer"),
+    S3S("s3s-multipart", "./reader-rust", "s3s-multipart"),
+    FORM_NET("form-net", "./reader-rust", "form-net"),
+    RACK("Rack", "ruby", "./reader.rb"),
     PHP("PHP", "php", "-n", "./reader.php");
 
     final String title;
@@ -45,6 +57,8 @@ enum Contender implements Named {
 
     /** The command that starts a reader in another language. Words that start with {@code ./} are files in the readers' folder. */
     final List<String> command;
+    /** The reader gets one of this many batches of a comparison; more than 1 for a slow reader. */
+    final int everyBatch;
     /** Whether the reader returns fields as text in UTF-8, not as bytes. */
     final boolean fieldsAreText;
 
@@ -55,6 +69,7 @@ enum Contender implements Named {
         this.library = library;
         this.kind = kind;
         this.command = List.of();
+        this.everyBatch = 1;
         this.fieldsAreText = false;
     }
 
@@ -63,7 +78,8 @@ enum Contender implements Named {
         this.library = title;
         this.kind = null;
         this.command = List.of(command);
-        this.fieldsAreText = title.equals("Django") || title.equals("undici");
+        this.everyBatch = title.equals("Python email") ? 4 : 1;
+        this.fieldsAreText = Set.of("Django", "undici", "Starlette").contains(title);
     }
 
     @Override
@@ -89,7 +105,6 @@ enum Contender implements Named {
                 .toList();
     }
 
-    /** Returns the readers in other languages. */
     static List<Contender> foreign() {
         return Arrays.stream(values()).filter(each -> each.kind == null).toList();
     }
@@ -99,7 +114,7 @@ enum Contender implements Named {
         return kind == null ? Mapping.between(sluice, other, this) : Difference.between(sluice, other, readsNames());
     }
 
-    /** Reads a body, divided into chunks as given. */
+    /** Reads a body in its chunks. */
     Reading read(Body body) {
         if (kind == null) {
             throw new IllegalStateException(title + " is not a Java parser");

@@ -96,7 +96,7 @@ final class Crafted {
         }
         fields.forEach(field -> add(field + "\r\n"));
         if (percent(1)) {
-            // The line end of the next delimiter is the blank line.
+            // The blank line is also the line end before the next delimiter.
             add("\r\n");
             return;
         }

@@ -18,18 +18,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The search for the causes of a disagreement, by experiment. Features are removed from the body until the parser and Sluice agree. A
- * feature is restored if they agree with it as well. The features that remain removed are the causes. Not thread-safe.
+ * The search for the causes of a disagreement, by experiment. Features are removed from the body until the parser and
+ * Sluice agree. A feature is restored if they also agree on the body that contains it. The features that remain removed
+ * are the causes. Not thread-safe.
  */
 final class Diagnosis {
-    /** The body without some features, and Sluice's reading of it. */
-    private record Experiment(Sample sample, Reading sluice) {
-        /** Returns the body, or empty if Sluice rejects it. */
-        Optional<Body> body() {
-            return Sluice.STRICT
+    /**
+     * The body without some features.
+     *
+     * @param sluice Sluice's reading of this body
+     * @param body this body, or empty if Sluice rejects it
+     */
+    private record Experiment(Reading sluice, Optional<Body> body) {
+        static Experiment of(Sample sample) {
+            Reading sluice = Sluice.STRICT.read(sample);
+            Optional<Body> body = Sluice.STRICT
                     .boundary(sample.contentType())
                     .filter(boundary -> sluice.accepts())
                     .map(boundary -> sample.whole(boundary.value()));
+            return new Experiment(sluice, body);
         }
     }
 
@@ -37,7 +44,7 @@ final class Diagnosis {
     final Reading strict;
     private final Map<Set<Feature>, Experiment> experiments = new HashMap<>();
     private final Set<Feature> present = new TreeSet<>();
-    /** Creates copies of the body's parts; null until first needed. */
+    /** A source of copies of the body that can be changed; null until it is needed. */
     private @Nullable Supplier<Anatomy> anatomy;
 
     /** @param strict the reading of STRICT, which must accept the body */
@@ -47,6 +54,9 @@ final class Diagnosis {
     }
 
     private void findFeatures() {
+        if (anatomy != null) {
+            return;
+        }
         Outcome outcome = ReferenceParser.parse(sample.contentType(), sample.bytes(), "STRICT");
         if (!outcome.isAccepted()) {
             throw new IllegalStateException(
@@ -65,11 +75,28 @@ final class Diagnosis {
         }
     }
 
+    /**
+     * Returns the bodies that {@link #causes} reads first, up to the first one whose missing feature would explain the
+     * difference. The caller can read all of them in one round trip. {@code causes} reads the same instances.
+     */
+    List<Body> firstExperiments(Contender contender, Difference difference) {
+        findFeatures();
+        List<Body> bodies = new ArrayList<>();
+        for (Feature feature : present) {
+            if (!feature.general) {
+                experiment(Set.of(feature)).body.ifPresent(bodies::add);
+                if (Explanation.of(new Signature(contender, difference, feature))
+                        .isPresent()) {
+                    break;
+                }
+            }
+        }
+        return bodies;
+    }
+
     /** Returns a signature for each cause of the disagreement. {@code difference} is the first difference. */
     List<Signature> causes(Contender contender, Function<Body, Reading> reader, Difference difference) {
-        if (anatomy == null) {
-            findFeatures();
-        }
+        findFeatures();
         for (Feature feature : present) {
             if (!feature.general && agree(contender, reader, Set.of(feature))) {
                 return List.of(new Signature(contender, difference, feature));
@@ -99,7 +126,10 @@ final class Diagnosis {
         return List.copyOf(causes);
     }
 
-    /** Restores features that are not needed, general ones first. Restoring one may make another unnecessary, so this is repeated. */
+    /**
+     * Restores features that need not be removed, general ones first. This is repeated, because each restored feature
+     * can change the others.
+     */
     private void minimise(Contender contender, Function<Body, Reading> reader, Set<Feature> needed) {
         boolean smaller = true;
         while (smaller) {
@@ -132,7 +162,7 @@ final class Diagnosis {
 
     /** Returns the other parser's reading of the remaining body, or empty if it or Sluice rejects the body. */
     private Optional<Reading> other(Function<Body, Reading> reader, Set<Feature> without) {
-        return experiment(without).body().map(reader).filter(Reading::accepts);
+        return experiment(without).body.map(reader).filter(Reading::accepts);
     }
 
     private Optional<Difference> difference(Contender contender, Reading other, Set<Feature> without) {
@@ -140,9 +170,6 @@ final class Diagnosis {
     }
 
     private Experiment experiment(Set<Feature> without) {
-        return experiments.computeIfAbsent(Set.copyOf(without), features -> {
-            Sample left = without(features);
-            return new Experiment(left, Sluice.STRICT.read(left));
-        });
+        return experiments.computeIfAbsent(Set.copyOf(without), features -> Experiment.of(without(features)));
     }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * explanations are in {@code explanations.txt}.
  *
  * @param differences the kinds of differences; empty for errors caused by splits
- * @param minimal for readers in other languages, a short body that shows the disagreement
+ * @param minimal a short body that shows the disagreement; only for readers in other languages
  */
 record Explanation(
         Set<Contender> contenders,
@@ -51,7 +51,7 @@ record Explanation(
         }
     }
 
-    /** Parses a body with escapes, preceded by its Content-Type if that is not the usual one. */
+    /** Parses a body with escapes, preceded by its Content-Type unless that is {@link #USUAL_TYPE}. */
     static Sample minimal(String line) {
         String body = line.strip();
         int start = body.startsWith("multipart/") ? body.indexOf(" --") + 1 : 0;

@@ -20,7 +20,10 @@ final class Fetch {
         return FetchParser.read(sample.contentType(), sample.bytes());
     }
 
-    /** Returns the kind of a difference: the step that fails in the standard, the reason of Sluice, or the differing part. */
+    /**
+     * Returns the kind of a difference: the step of the standard that fails, the reason for which Sluice rejects the
+     * body, or the part that differs.
+     */
     static @Nullable String kind(Reading sluice, Reading fetch) {
         if (sluice.accepts() && fetch.accepts()) {
             return Difference.between(sluice, fetch, true)

@@ -27,11 +27,10 @@ final class FetchParser {
     private @Nullable String filename;
 
     private FetchParser(String boundary, byte[] body) {
-        this.dashBoundary = "--" + boundary;
+        this.dashBoundary = new String(("--" + boundary).getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
         this.input = new String(body, StandardCharsets.ISO_8859_1);
     }
 
-    /** The failure of a step. */
     private static final class Failure extends Exception {
         private static final long serialVersionUID = 1;
 

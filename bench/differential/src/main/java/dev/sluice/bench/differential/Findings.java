@@ -73,7 +73,7 @@ final class Findings {
      *
      * @param bodies the number of bodies
      * @param body the shortest of them, with escapes
-     * @param sluice Sluice's reading of the shortest body
+     * @param sluice the reading of the shortest body by Sluice
      * @param other the parser's reading of the shortest body
      */
     record Disagreement(
@@ -100,10 +100,16 @@ final class Findings {
         peers = Agreement.of(contenders);
     }
 
+    Findings(Collection<Agreement> recorded, List<Disagreement> found) {
+        peers = new TreeMap<>();
+        recorded.forEach(each -> peers.put(each.peer, each));
+        found.forEach(each -> disagreements.put(each.signature(), each));
+    }
+
     /**
      * Counts a parser's reading of a body and, if it differs from Sluice's, determines the causes.
      *
-     * @param reader reads variants of the body with the parser
+     * @param reader the function that reads variants of the body with the parser
      */
     void add(Diagnosis body, Contender peer, Function<Body, Reading> reader, Reading other) {
         peers.get(peer).add(body.strict, other).ifPresent(difference -> {

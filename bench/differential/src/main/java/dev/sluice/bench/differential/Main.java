@@ -12,11 +12,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.Logger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,6 +40,14 @@ public final class Main implements Callable<Integer> {
 
     private final PrintWriter console = new PrintWriter(System.out, true);
 
+    /** Whether a signal has requested the end of the process. The forms read so far are then recorded. */
+    private volatile boolean ending;
+
+    private final CountDownLatch recorded = new CountDownLatch(1);
+
+    /** The number of bodies that have been compared. */
+    private final AtomicLong done = new AtomicLong();
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -44,14 +57,26 @@ public final class Main implements Callable<Integer> {
     @Option(names = "--readers")
     private boolean readers;
 
+    @Option(names = "--suite")
+    private boolean suite;
+
+    @Option(names = "--written")
+    private boolean written;
+
     @Option(names = "--seed", paramLabel = "N")
     private long seed = SEED;
+
+    @Option(names = "--add", paramLabel = "FILE")
+    private @Nullable Path add;
 
     @Option(names = "--page-only")
     private boolean pageOnly;
 
     @Option(names = "--bodies", paramLabel = "N")
     private long bodies = 1_000_000;
+
+    @Option(names = "--minutes", paramLabel = "N")
+    private long minutes = Integer.MAX_VALUE;
 
     @Option(names = "--largest", paramLabel = "N")
     private int largest = Integer.MAX_VALUE;
@@ -67,6 +92,14 @@ public final class Main implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        try {
+            return run();
+        } finally {
+            recorded.countDown();
+        }
+    }
+
+    private int run() throws IOException {
         // Some parsers log each body they reject.
         LogManager.getLogManager().reset();
         Logger.getLogger("").setLevel(Level.OFF);
@@ -74,9 +107,22 @@ public final class Main implements Callable<Integer> {
             bodies = QUICK_BODIES;
             largest = QUICK_LARGEST;
         }
+        if (suite) {
+            try (Readers processes = new Readers(folder(), seed)) {
+                Files.writeString(Path.of("parser/testkit/suite/MATRIX.md"), Matrix.page(processes));
+            }
+            return 0;
+        }
         Path results = Path.of("bench", quick ? "differential/target" : "results/differential");
         Path page = quick ? results.resolve("differential.md") : Path.of("parser/docs/differential.md");
-        boolean fine = pageOnly || (splits ? splits(results) : readers ? readers(results) : bodies(results));
+        boolean fine = pageOnly
+                || (splits
+                        ? splits(results)
+                        : readers ? readers(results) : written ? written(results) : bodies(results));
+        if (add != null) {
+            Readers.Report recorded = Page.read(results.resolve(Page.READERS), Readers.Report.class);
+            Page.write(results.resolve(Page.READERS), recorded.and(Page.read(add, Readers.Report.class)));
+        }
         Files.writeString(page, Page.text(results));
         return fine ? 0 : 1;
     }
@@ -94,32 +140,91 @@ public final class Main implements Callable<Integer> {
 
     /** Compares readers in other languages. Returns whether every disagreement has an explanation. */
     private boolean readers(Path results) throws IOException {
+        Path folder = folder();
+        Readers all =
+                compare("readers", () -> new Readers(folder, seed), Readers::compare, Readers::add, Readers.BATCH);
+        Readers.Report report = all.report(provenance("--readers --bodies " + done + " --seed " + seed));
+        Page.write(results.resolve(Page.READERS), report);
+        return explained(report.peers(), report.disagreements());
+    }
+
+    /** A step of a comparison with readers in other processes. */
+    private interface Step<C> {
+        void compare(C comparison, long first, long count, LongConsumer progress);
+    }
+
+    /**
+     * Compares all bodies in several threads, until the time is over. Returns the comparison of the first thread, to which those of the
+     * other threads have been added.
+     */
+    private <C extends AutoCloseable> C compare(
+            String name, Supplier<C> start, Step<C> step, BiConsumer<C, C> add, int batch) {
+        AtomicLong next = new AtomicLong();
+        int workers = 2 * Runtime.getRuntime().availableProcessors(); // one half waits for its readers
+        Runtime.getRuntime().addShutdownHook(new Thread(this::end));
+        List<C> comparisons = IntStream.range(0, workers)
+                .mapToObj(worker -> CompletableFuture.supplyAsync(
+                        () -> {
+                            C comparison = start.get();
+                            try (comparison) {
+                                for (long first; (first = next.getAndAdd(batch)) < bodies && hasTime(); ) {
+                                    step.compare(
+                                            comparison,
+                                            first,
+                                            Math.min(batch, bodies - first),
+                                            more -> progress(done.addAndGet(more)));
+                                }
+                            } catch (Exception e) {
+                                throw new IllegalStateException(e);
+                            }
+                            return comparison;
+                        },
+                        command -> new Thread(command, name + "-" + worker).start()))
+                .toList()
+                .stream()
+                .map(CompletableFuture::join)
+                .toList();
+        comparisons.stream().skip(1).forEach(other -> add.accept(comparisons.get(0), other));
+        return comparisons.get(0);
+    }
+
+    private boolean hasTime() {
+        return !ending && Provenance.uptime() < 60.0 * minutes;
+    }
+
+    /** Delays the end of the process, which a signal has requested, until the results are recorded. */
+    private void end() {
+        ending = true;
+        try {
+            recorded.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Path folder() {
         Path folder = ReaderProcess.folder();
         if (folder == null) {
             throw new CommandLine.ParameterException(
                     spec.commandLine(), "SLUICE_READERS must name a folder created by .ci/readers");
         }
-        AtomicLong done = new AtomicLong();
-        int workers = Runtime.getRuntime().availableProcessors();
-        List<CompletableFuture<Readers>> comparisons = IntStream.range(0, workers)
-                .mapToObj(worker -> CompletableFuture.supplyAsync(
-                        () -> {
-                            long first = bodies * worker / workers;
-                            try (Readers comparison = new Readers(folder, seed)) {
-                                comparison.compare(
-                                        first,
-                                        bodies * (worker + 1) / workers - first,
-                                        more -> progress(done.addAndGet(more)));
-                                return comparison;
-                            }
-                        },
-                        command -> new Thread(command, "readers-" + worker).start()))
-                .toList();
-        Readers all = comparisons.get(0).join();
-        comparisons.stream().skip(1).forEach(later -> all.add(later.join()));
-        Readers.Report report = all.report(provenance("--readers --bodies " + bodies + " --seed " + seed));
-        Page.write(results.resolve(Page.READERS), report);
-        return explained(report.peers(), report.disagreements());
+        return folder;
+    }
+
+    /** Compares all readers on forms that Sluice has written. Returns whether no reader found other parts. */
+    private boolean written(Path results) throws IOException {
+        Path folder = folder();
+        Written all =
+                compare("written", () -> new Written(folder, seed), Written::compare, Written::add, Written.BATCH);
+        Written.Report report = all.report(provenance("--written --bodies " + done + " --seed " + seed));
+        Page.write(results.resolve(Page.WRITTEN), report);
+        report.readers()
+                .forEach(row -> console.printf(
+                        "%s: %,d same, %,d differ, %,d rejected %s%n",
+                        row.reader.id(), row.same, row.differs, row.rejects, row.examples));
+        console.printf(
+                "%,d encoded, %,d relayed, refused: %s%n", report.encoded(), report.relayed(), report.refusals());
+        return report.readers().stream().allMatch(row -> row.differs == 0);
     }
 
     private static Provenance provenance(String options) {

@@ -6,13 +6,15 @@ import com.fasterxml.jackson.databind.node.POJONode;
 import dev.sluice.bench.peer.Tally.Part;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The comparison of Sluice with readers in other languages, ignoring some differences. The generated page lists these:
+ * The comparison of Sluice with readers in other languages. It ignores these differences, which the generated page
+ * lists:
  *
  * <ul>
  *   <li>File names are compared without directories.
@@ -24,21 +26,33 @@ import java.util.Optional;
 final class Mapping {
     private Mapping() {}
 
-    /** Returns the first difference after the mapping. */
+    /**
+     * Returns the first difference after the mapping. If a file input that was left empty is followed by an empty field of the same name,
+     * and the reader has one such part only, the reader may have omitted either of them. Both possibilities are tried.
+     */
     static Optional<Difference> between(Reading sluice, Reading other, Contender contender) {
         List<Part> theirs = other.parts().stream()
                 .map(part -> shortened(part, contender.fieldsAreText))
                 .toList();
+        Optional<Difference> difference = between(sluice, theirs, contender, true);
+        return difference.isPresent()
+                        && between(sluice, theirs, contender, false).isEmpty()
+                ? Optional.empty()
+                : difference;
+    }
+
+    private static Optional<Difference> between(
+            Reading sluice, List<Part> theirs, Contender contender, boolean keepsEqual) {
         List<Part> ours = new ArrayList<>();
         int missing = sluice.parts().size() - theirs.size();
         for (Part part : sluice.parts()) {
             Part mapped = shortened(part, contender.fieldsAreText);
             boolean leftEmpty = part.filename() != null && mapped.filename() == null;
+            boolean isEqual =
+                    ours.size() < theirs.size() && theirs.get(ours.size()).same(mapped);
             if (leftEmpty && contender == Contender.PHP) {
                 ours.add(new Part(part.name(), "", part.content()));
-            } else if (leftEmpty
-                    && missing > 0
-                    && !(ours.size() < theirs.size() && theirs.get(ours.size()).same(mapped))) {
+            } else if (leftEmpty && missing > 0 && !(keepsEqual && isEqual)) {
                 missing--;
             } else {
                 ours.add(mapped);
@@ -58,6 +72,45 @@ final class Mapping {
         return new Part(part.name(), filename, content);
     }
 
+    /**
+     * Returns a reading in which fields are decoded and encoded again. Readers may omit the last escape sequence of
+     * ISO-2022-JP.
+     */
+    static Reading withText(Reading reading) {
+        return new Reading(
+                reading.parts().stream()
+                        .map(part -> new Part(
+                                part.name(),
+                                part.filename(),
+                                part.filename() == null ? withoutReturn(text(part.content())) : part.content()))
+                        .toList(),
+                reading.refusal());
+    }
+
+    /** Returns a reading in which the content of a field is decoded as ISO-8859-1 if it is not valid UTF-8. */
+    static Reading withLatin1(Reading reading) {
+        return new Reading(
+                reading.parts().stream()
+                        .map(part -> new Part(
+                                part.name(),
+                                part.filename(),
+                                part.filename() == null ? validOrLatin1(part.content()) : part.content()))
+                        .toList(),
+                reading.refusal());
+    }
+
+    private static byte[] validOrLatin1(byte[] content) {
+        byte[] decoded = new String(content, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8);
+        return Arrays.equals(decoded, content)
+                ? content
+                : new String(content, StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] withoutReturn(byte[] text) {
+        String latin1 = new String(text, StandardCharsets.ISO_8859_1);
+        return latin1.replaceFirst("\u001b\\(B$", "").getBytes(StandardCharsets.ISO_8859_1);
+    }
+
     /** Decodes and encodes the content. Readers differ in the number of replacement characters for malformed bytes, so runs are merged. */
     private static byte[] text(byte[] content) {
         return new String(content, StandardCharsets.UTF_8)
@@ -65,7 +118,10 @@ final class Mapping {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Returns the fields in PHP's {@code $_POST} and then the files in {@code $_FILES}, with PHP's names. */
+    /**
+     * Returns the fields in PHP's {@code $_POST} and then the files in {@code $_FILES}, with PHP's names. Only in names
+     * of files does PHP skip blanks after a bracket.
+     */
     private static List<Part> php(List<Part> parts) {
         ObjectNode fields = JsonNodeFactory.instance.objectNode();
         ObjectNode files = JsonNodeFactory.instance.objectNode();
@@ -73,7 +129,7 @@ final class Mapping {
             if (part.filename() == null) {
                 put(fields, path(part.name()), part);
             } else if (isPaired(part.name())) {
-                put(files, path(part.name()), part);
+                put(files, path(part.name().replaceAll("\\[\\s+", "[")), part);
             }
         }
         List<Part> all = new ArrayList<>();
@@ -83,7 +139,10 @@ final class Mapping {
         return all;
     }
 
-    /** Returns PHP's array keys for a name. An empty key means the next free number. The list is empty if PHP ignores the name. */
+    /**
+     * Returns PHP's array keys for a name. An empty key means the next free number. The list is empty if PHP ignores
+     * the name. PHP replaces the first bracket of a name if it is unclosed, and drops what follows a later one.
+     */
     private static List<String> path(String name) {
         String text = name.replaceFirst("^ +", "");
         int open = text.indexOf('[');
@@ -96,8 +155,9 @@ final class Mapping {
             int start = open + 1;
             int close = text.indexOf(']', start);
             if (close < 0) {
-                int last = path.size() - 1;
-                path.set(last, path.get(last) + "_" + text.substring(start).replaceAll("[ .\\[]", "_"));
+                if (path.size() == 1) {
+                    path.set(0, path.get(0) + "_" + text.substring(start).replaceAll("[ .\\[]", "_"));
+                }
                 return path;
             }
             boolean blank = " \t\n\u000b\f\r".indexOf(text.charAt(start)) >= 0;

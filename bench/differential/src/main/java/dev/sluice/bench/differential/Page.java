@@ -5,8 +5,10 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.sluice.bench.differential.Findings.Disagreement;
 import dev.sluice.bench.differential.Findings.Signature;
 import dev.sluice.bench.peer.Provenance;
+import dev.sluice.testkit.Soup;
 import dev.sluice.testkit.TextTable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -27,6 +30,7 @@ final class Page {
     static final String BODIES = "bodies.json";
     static final String READERS = "readers.json";
     static final String SPLITS = "splits.json";
+    static final String WRITTEN = "written.json";
     private static final int SHOWN = 240;
 
     private Page() {}
@@ -36,17 +40,22 @@ final class Page {
         Files.writeString(file, JSON.writeValueAsString(report) + "\n");
     }
 
+    static <R> R read(Path file, Class<R> type) throws IOException {
+        return JSON.readValue(file.toFile(), type);
+    }
+
     /** Generates the page from the recorded comparisons in a folder. */
     static String text(Path folder) throws IOException {
         return section("page")
                 + recorded(folder.resolve(BODIES), Bodies.Report.class, Page::bodies)
                 + recorded(folder.resolve(READERS), Readers.Report.class, Page::readers)
+                + recorded(folder.resolve(WRITTEN), Written.Report.class, Page::written)
                 + recorded(folder.resolve(SPLITS), Splits.Report.class, Page::splits)
                 + Fetch.section();
     }
 
     private static <R> String recorded(Path file, Class<R> type, Function<R, String> section) throws IOException {
-        return Files.exists(file) ? section.apply(JSON.readValue(file.toFile(), type)) : "";
+        return Files.exists(file) ? section.apply(read(file, type)) : "";
     }
 
     /** Returns a section of the page, with {@code %s} replaced by the values. */
@@ -94,7 +103,7 @@ final class Page {
                     return row(one.peer.title, version, one.agrees, one.differs, one.refuses);
                 }),
                 kinds(report.disagreements()),
-                each(Explanation.defects(), one -> {
+                each(defects(report.readers().keySet()), one -> {
                     long forms = report.disagreements().stream()
                             .filter(found -> Explanation.of(found.signature()).equals(Optional.of(one)))
                             .mapToLong(Disagreement::bodies)
@@ -107,6 +116,35 @@ final class Page {
                             .collect(Collectors.joining(", "));
                     return row(features, titles, forms, one.text(), one.rule(), minimal(one.minimal()));
                 }));
+    }
+
+    /** Returns the defects of recorded readers. A new reader is missing from the page until the next comparison is recorded. */
+    private static List<Explanation> defects(Set<String> recorded) {
+        return Explanation.defects().stream()
+                .filter(one -> one.contenders().stream().map(Contender::id).anyMatch(recorded::contains))
+                .toList();
+    }
+
+    private static String written(Written.Report report) {
+        return section(
+                "written",
+                provenance(report.provenance()),
+                number(report.encoded()),
+                number(report.relayed()),
+                each(report.refusals().entrySet(), one -> row(one.getKey(), one.getValue())),
+                each(report.readers(), one -> {
+                    String changes = one.names.entrySet().stream()
+                            .map(change ->
+                                    "`%s` to `%s`".formatted(shownName(change.getKey()), shownName(change.getValue())))
+                            .collect(Collectors.joining(", "));
+                    return row(one.reader.title, one.same, one.differs, one.rejects, changes);
+                }));
+    }
+
+    /** Returns a name with escapes and visible blanks. */
+    private static String shownName(String text) {
+        String escaped = Soup.escape(text.getBytes(StandardCharsets.UTF_8)).replace("\\\"", "\"");
+        return escaped.endsWith(" ") || escaped.isEmpty() ? escaped + "(blank)" : escaped;
     }
 
     static String minimal(Sample sample) {

@@ -6,19 +6,22 @@ import dev.sluice.bench.peer.Tally;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process of a reader in another language. {@link #close} ends the process. {@code src/main/readers/README.md} describes the
- * protocol. Not thread-safe.
+ * The process of a reader in another language. {@link #close} ends the process. {@code parser/testkit/suite/README.md}
+ * describes the protocol. Not thread-safe.
  */
 final class ReaderProcess implements AutoCloseable {
     private final Process process;
@@ -27,9 +30,14 @@ final class ReaderProcess implements AutoCloseable {
     private final ByteArrayOutputStream batch = new ByteArrayOutputStream();
     private final DataOutputStream bodies = new DataOutputStream(batch);
     private int pending;
+    /** The bodies passed to {@link #sendAhead} last. */
+    private List<Body> ahead = List.of();
+    /** The readings of these bodies, by the identity of the body. */
+    private final Map<Body, Reading> known = new IdentityHashMap<>();
 
-    /** The version of the library, or of the language if the parser is part of its standard library. */
-    final String version;
+    private final List<String> command;
+    /** The first text that the process writes; null until it is read. */
+    private @Nullable String version;
 
     /** Returns the folder that {@code SLUICE_READERS} names, or null if {@code .ci/readers} has not filled it. */
     static @Nullable Path folder() {
@@ -38,30 +46,35 @@ final class ReaderProcess implements AutoCloseable {
     }
 
     ReaderProcess(Path folder, Contender contender) {
-        List<String> command = new ArrayList<>(contender.command);
-        command.replaceAll(word ->
-                word.startsWith("./") ? folder.resolve(word.substring(2)).toString() : word);
+        this(contender.command.stream()
+                .map(word -> word.startsWith("./")
+                        ? folder.resolve(word.substring(2)).toString()
+                        : word)
+                .toList());
+    }
+
+    /** Starts the process without waiting for it, so that many can start at once. */
+    ReaderProcess(List<String> command) {
+        this.command = command;
         try {
             process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             to = new DataOutputStream(process.getOutputStream());
             from = new DataInputStream(process.getInputStream());
-            version = new String(from.readNBytes(from.readInt()), StandardCharsets.UTF_8);
         } catch (IOException e) {
-            throw new UncheckedIOException(contender.title + " cannot be started", e);
+            throw new UncheckedIOException(command + " cannot be started", e);
         }
     }
 
+    /** Adds a body to the batch. Its chunks must have the same size, except the last one. */
     void add(Body body) throws IOException {
         List<Slice> chunks = body.cut(0);
-        Slice whole = chunks.get(0);
-        if (chunks.size() != 1) {
-            throw new IllegalArgumentException("The body must have exactly one chunk");
-        }
+        Slice whole = body.cut(Integer.MAX_VALUE).get(0);
         byte[] type = body.contentType().getBytes(StandardCharsets.UTF_8);
         bodies.writeInt(type.length);
         bodies.write(type);
+        bodies.writeInt(chunks.size() == 1 ? 0 : chunks.get(0).length());
         bodies.writeInt(whole.length());
         bodies.write(whole.array(), whole.offset(), whole.length());
         pending++;
@@ -77,12 +90,25 @@ final class ReaderProcess implements AutoCloseable {
 
     /** Waits for the readings of the bodies in the batch, in order. */
     List<Reading> answers() throws IOException {
-        from.readInt();
-        List<Reading> readings = new ArrayList<>(pending);
-        for (; pending > 0; pending--) {
-            readings.add(answer());
+        version();
+        try {
+            from.readInt();
+            List<Reading> readings = new ArrayList<>(pending);
+            for (; pending > 0; pending--) {
+                readings.add(answer());
+            }
+            return readings;
+        } catch (EOFException e) {
+            throw new IOException(command + " ended without an answer", e);
         }
-        return readings;
+    }
+
+    /** Returns the version of the library, or of the language if the parser is part of its standard library. */
+    String version() throws IOException {
+        if (version == null) {
+            version = new String(from.readNBytes(from.readInt()), StandardCharsets.UTF_8);
+        }
+        return version;
     }
 
     private Reading answer() throws IOException {
@@ -103,11 +129,36 @@ final class ReaderProcess implements AutoCloseable {
         return length < 0 ? null : new String(from.readNBytes(length), StandardCharsets.UTF_8);
     }
 
-    Reading read(Body body) {
-        try {
+    List<Reading> read(List<Body> some) throws IOException {
+        for (Body body : some) {
             add(body);
-            send();
-            return answers().get(0);
+        }
+        send();
+        return answers();
+    }
+
+    /** Sends bodies that will probably be passed to {@link #read(Body)}, without waiting for the answers. */
+    void sendAhead(List<Body> some) throws IOException {
+        ahead = some;
+        for (Body body : some) {
+            add(body);
+        }
+        send();
+    }
+
+    /** Waits for the readings of the bodies passed to {@link #sendAhead}, and discards earlier readings. */
+    void receiveAhead() throws IOException {
+        known.clear();
+        List<Reading> readings = answers();
+        for (int i = 0; i < readings.size(); i++) {
+            known.put(ahead.get(i), readings.get(i));
+        }
+    }
+
+    Reading read(Body body) {
+        Reading reading = known.get(body);
+        try {
+            return reading != null ? reading : read(List.of(body)).get(0);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

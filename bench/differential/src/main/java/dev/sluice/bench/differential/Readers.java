@@ -18,7 +18,8 @@ import java.util.function.LongConsumer;
 
 /** The comparison with readers in other languages on forms that STRICT accepts. Each reader is a process. Not thread-safe. */
 final class Readers implements AutoCloseable {
-    private static final int BATCH = 200;
+    /** The number of forms in one batch for a reader. */
+    static final int BATCH = 200;
 
     private final long seed;
     private final Samples samples;
@@ -38,7 +39,23 @@ final class Readers implements AutoCloseable {
             Map<Sample.Origin, Long> forms,
             Map<String, String> readers,
             Collection<Agreement> peers,
-            List<Disagreement> disagreements) {}
+            List<Disagreement> disagreements) {
+        /** Returns the results of two comparisons together, with different seeds and the same readers. */
+        Report and(Report other) {
+            Map<Sample.Origin, Long> allForms = new TreeMap<>(forms);
+            other.forms.forEach((origin, count) -> allForms.merge(origin, count, Long::sum));
+            Findings all = new Findings(peers, disagreements);
+            all.add(new Findings(other.peers, other.disagreements));
+            Provenance both = new Provenance(
+                    provenance.command() + "` and `" + other.provenance.command(),
+                    provenance.date(),
+                    provenance.machine(),
+                    provenance.jvm(),
+                    provenance.versions(),
+                    provenance.seconds() + other.provenance.seconds());
+            return new Report(both, seed, allForms, readers, all.peers(), all.disagreements());
+        }
+    }
 
     Readers(Path folder, long seed) {
         this.seed = seed;
@@ -57,11 +74,16 @@ final class Readers implements AutoCloseable {
      */
     void compare(long first, long count, LongConsumer progress) {
         for (long done = 0; done < count; ) {
+            long number = (first + done) / BATCH;
             List<Sample> batch = new ArrayList<>();
             for (; done < count && batch.size() < BATCH; done++) {
                 batch.add(samples.accepted(first + done));
             }
-            compare(batch);
+            compare(
+                    batch,
+                    processes.keySet().stream()
+                            .filter(contender -> number % contender.everyBatch == 0)
+                            .toList());
             progress.accept(batch.size());
         }
     }
@@ -72,9 +94,10 @@ final class Readers implements AutoCloseable {
         findings.add(others.findings);
     }
 
-    private void compare(List<Sample> batch) {
+    private void compare(List<Sample> batch, List<Contender> peers) {
         try {
-            for (ReaderProcess process : processes.values()) {
+            for (Contender peer : peers) {
+                ReaderProcess process = processes.get(peer);
                 for (Sample sample : batch) {
                     process.add(sample.whole(""));
                 }
@@ -84,10 +107,18 @@ final class Readers implements AutoCloseable {
                     .map(sample -> new Diagnosis(sample, Sluice.STRICT.read(sample)))
                     .toList();
             batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
-            for (Map.Entry<Contender, ReaderProcess> peer : processes.entrySet()) {
-                List<Reading> readings = peer.getValue().answers();
-                for (int i = 0; i < readings.size(); i++) {
-                    findings.add(diagnoses.get(i), peer.getKey(), peer.getValue()::read, readings.get(i));
+            Map<Contender, List<Reading>> readings = new EnumMap<>(Contender.class);
+            for (Contender peer : peers) {
+                List<Reading> answers = processes.get(peer).answers();
+                readings.put(peer, answers);
+                processes.get(peer).sendAhead(firstExperiments(peer, diagnoses, answers));
+            }
+            for (Contender peer : peers) {
+                ReaderProcess process = processes.get(peer);
+                process.receiveAhead();
+                List<Reading> answers = readings.get(peer);
+                for (int i = 0; i < answers.size(); i++) {
+                    findings.add(diagnoses.get(i), peer, process::read, answers.get(i));
                 }
             }
         } catch (IOException e) {
@@ -95,14 +126,32 @@ final class Readers implements AutoCloseable {
         }
     }
 
-    /** Returns one reader's reading of a form. */
+    private static List<Body> firstExperiments(Contender contender, List<Diagnosis> diagnoses, List<Reading> answers) {
+        List<Body> bodies = new ArrayList<>();
+        for (int i = 0; i < answers.size(); i++) {
+            if (answers.get(i).accepts()) {
+                Diagnosis diagnosis = diagnoses.get(i);
+                contender
+                        .difference(diagnosis.strict, answers.get(i))
+                        .ifPresent(found -> bodies.addAll(diagnosis.firstExperiments(contender, found)));
+            }
+        }
+        return bodies;
+    }
+
+    List<Reading> read(Contender contender, List<Body> bodies) throws IOException {
+        return processes.get(contender).read(bodies);
+    }
+
     Reading read(Contender contender, Body body) {
         return processes.get(contender).read(body);
     }
 
-    Report report(Provenance provenance) {
+    Report report(Provenance provenance) throws IOException {
         Map<String, String> versions = new TreeMap<>();
-        processes.forEach((contender, process) -> versions.put(contender.id(), process.version));
+        for (Map.Entry<Contender, ReaderProcess> each : processes.entrySet()) {
+            versions.put(each.getKey().id(), each.getValue().version());
+        }
         return new Report(provenance, seed, origins, versions, findings.peers(), findings.disagreements());
     }
 

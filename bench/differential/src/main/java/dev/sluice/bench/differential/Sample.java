@@ -13,6 +13,7 @@ record Sample(Origin origin, String contentType, byte[] bytes) {
         CRAFTED("generated from elements that clients may send"),
         SOUP("nearly multipart: unusual elements and random tokens"),
         MUTATED("bodies of the corpus, damaged in a few places"),
+        GRAMMAR("generated from the grammars of the standards, with mutations"),
         CLIENT("bodies of current clients, changed in a few places");
 
         final String title;
@@ -31,6 +32,13 @@ record Sample(Origin origin, String contentType, byte[] bytes) {
     Body cut(String boundary, int cut) {
         return Body.unknown(
                 contentType, boundary, List.of(new Slice(bytes, 0, cut), new Slice(bytes, cut, bytes.length - cut)));
+    }
+
+    /** Returns the body in chunks of a size, or in one chunk if the size is 0. */
+    Body chunked(String boundary, int size) {
+        return size == 0 || bytes.length == 0
+                ? whole(boundary)
+                : Body.unknown(contentType, boundary, whole(boundary).cut(size));
     }
 
     boolean isSame(Sample other) {

@@ -43,11 +43,14 @@ final class Samples {
         }
         SplittableRandom random = random(index);
         int choice = random.nextInt(100);
-        if (choice < 60) {
+        if (choice < 55) {
             return new Crafted(random).sample();
         }
-        if (choice < 80) {
+        if (choice < 70) {
             return soup(random);
+        }
+        if (choice < 80) {
+            return new Grammar(random).sample();
         }
         Corpus.Case base = small.get(random.nextInt(small.size()));
         return new Sample(Sample.Origin.MUTATED, formData(base.contentType()), damaged(base.body(), random));
@@ -90,13 +93,18 @@ final class Samples {
         return text.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns a form that STRICT accepts. Forms with even index are variants of bodies from real clients; the others are generated. */
+    /**
+     * Returns a form that STRICT accepts. Of eight forms, six follow the grammars of the standards, one is a changed
+     * body of a real client, and one comes from {@link Crafted} or {@link Soup}.
+     */
     Sample accepted(long index) {
         SplittableRandom random = random(index);
         while (true) {
-            Sample sample = index % 2 == 0
-                    ? changed(random)
-                    : random.nextInt(4) > 0 ? new Crafted(random).sample() : soup(random);
+            Sample sample = switch ((int) (index % 8)) {
+                case 0 -> changed(random);
+                case 4 -> random.nextInt(4) > 0 ? new Crafted(random).sample() : soup(random);
+                default -> new Grammar(random).sample();
+            };
             if (sample.contentType().regionMatches(true, 0, "multipart/form-data", 0, 19)
                     && Sluice.STRICT.read(sample).accepts()) {
                 return sample;

@@ -33,7 +33,7 @@ class DifferentialTest {
     private static final long SEED = 20_261_120;
     private static final int BODIES = 2_000;
 
-    /** A short build skips the corpus, whose unusual bodies take long. */
+    /** A short build skips the corpus, whose unusual bodies take a long time to diagnose. */
     @Tag("sized")
     @Test
     void disagreements_areExplained() {
@@ -62,7 +62,7 @@ class DifferentialTest {
     }
 
     @Test
-    void causes_areFeaturesThatRemoveTheDisagreement() {
+    void causes_areFeaturesWhoseRemovalEndsTheDisagreement() {
         Sample sample = sample("--x\r\nContent-Disposition: form-data; name=\" a;b \"; filename=\"f\"\r\n"
                 + "X-Other: 3\r\n\r\n\r\n--\r\n--x--");
         Function<Body, Reading> trimming = body -> renamed(read(body), String::strip);
@@ -125,7 +125,7 @@ class DifferentialTest {
         assertTrue(report.bodies() > least, () -> report.bodies() + " bodies");
         assertEquals(0, wrong.get("Sluice, STANDARD"));
         assertEquals(0, wrong.get("Sluice, STRICT"));
-        assertTrue(wrong.get(Contender.NETTY42.title) > 0, "the known errors of Netty must be found");
+        assertTrue(wrong.get(Contender.NETTY42.title) > 0, "the known errors of Netty were not found");
     }
 
     @Test

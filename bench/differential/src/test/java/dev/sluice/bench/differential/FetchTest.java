@@ -3,6 +3,8 @@ package dev.sluice.bench.differential;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.Corpus;
+import dev.sluice.testkit.Verdict;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +47,25 @@ class FetchTest {
                 .collect(Collectors.toSet());
         found.keySet().removeAll(listed);
         assertEquals(Map.of(), found);
+    }
+
+    static Stream<Corpus.Case> cases() {
+        return Corpus.cases().stream().filter(each -> each.id().startsWith("fetch/"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void caseOfSuite_isReadAsExpected(Corpus.Case each) {
+        Reading fetch = FetchParser.read(each.contentType(), each.body());
+        assertEquals(each.source().isAccepted(), fetch.accepts(), fetch::describe);
+        for (int i = 0; i < each.source().parts().size(); i++) {
+            Verdict.ExpectedPart expected = each.source().parts().get(i);
+            assertEquals(expected.name(), fetch.parts().get(i).name());
+            assertEquals(expected.filename(), fetch.parts().get(i).filename());
+            assertEquals(expected.size(), fetch.parts().get(i).content().length);
+        }
+        assertEquals(
+                each.source().parts().size(), fetch.accepts() ? fetch.parts().size() : 0);
     }
 
     static List<Fetch.Row> rows() {

@@ -8,11 +8,13 @@ import dev.sluice.bench.differential.Findings.Signature;
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.bench.peer.Tally.Part;
 import dev.sluice.testkit.Installed;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -22,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Compares readers in other languages with STRICT. */
 class ReadersTest {
     private static final long SEED = 20_261_123;
-    private static final int FORMS = 2_000;
+    private static final int FORMS = 2_400;
     private static Readers readers;
 
     @BeforeAll
@@ -45,14 +47,16 @@ class ReadersTest {
     }
 
     @Test
-    void disagreements_ofOtherLanguages_areExplained() {
+    void disagreements_ofOtherLanguages_areExplained() throws IOException {
         assumeReaders();
         readers.compare(0, FORMS, done -> {});
         Readers.Report report = readers.report(Provenance.now("", Map.of()));
-        assertEquals(FORMS / 2, report.forms().get(Sample.Origin.CLIENT));
-        assertEquals(10, report.peers().size());
+        assertEquals(FORMS / 8, report.forms().get(Sample.Origin.CLIENT));
+        assertEquals(FORMS * 3 / 4, report.forms().get(Sample.Origin.GRAMMAR));
+        assertEquals(Contender.foreign().size(), report.peers().size());
         for (Findings.Agreement peer : report.peers()) {
-            assertTrue(peer.agrees > FORMS * 3 / 4, peer::toString);
+            assertEquals(FORMS / peer.peer.everyBatch, peer.agrees + peer.differs + peer.refuses, peer::toString);
+            assertTrue(peer.agrees > FORMS / peer.peer.everyBatch / 2, peer::toString);
         }
         assertTrue(report.disagreements().size() > 15, report.disagreements()::toString);
         assertEquals(
@@ -60,6 +64,66 @@ class ReadersTest {
                 Explanation.unexplained(report.disagreements()).stream()
                         .map(each -> each.signature() + ": " + each.body())
                         .toList());
+    }
+
+    @Test
+    void reports_ofTwoRuns_areAdded() {
+        Readers.Report both = report(2, "a long body").and(report(3, "a body"));
+        assertEquals(Map.of(Sample.Origin.GRAMMAR, 5L), both.forms());
+        assertEquals(5, both.peers().iterator().next().differs);
+        assertEquals(1, both.disagreements().size());
+        assertEquals(5, both.disagreements().get(0).bodies());
+        assertEquals("a body", both.disagreements().get(0).body());
+    }
+
+    private static Readers.Report report(long forms, String body) {
+        Findings.Agreement counts = new Findings.Agreement(Contender.GO);
+        counts.differs = forms;
+        Signature signature = new Signature(Contender.GO, Difference.NAME, Feature.UNKNOWN);
+        return new Readers.Report(
+                Provenance.now("", Map.of()),
+                SEED,
+                Map.of(Sample.Origin.GRAMMAR, forms),
+                Map.of("go", "1"),
+                List.of(counts),
+                List.of(new Findings.Disagreement(signature, forms, "", body, "", "")));
+    }
+
+    @Test
+    void suite_isReadByEveryParser() throws IOException {
+        assumeReaders();
+        List<String> rows = Matrix.page(readers).lines().skip(6).toList();
+        for (String row : rows) {
+            List<Integer> results = Arrays.stream(row.split(" *[|] *"))
+                    .skip(2)
+                    .map(Integer::valueOf)
+                    .toList();
+            int cases = results.stream().mapToInt(Integer::intValue).sum();
+            assertTrue(cases > 300 && results.get(0) > cases / 6, row);
+        }
+        int parsers = Contender.javaParsers().size() + Contender.foreign().size();
+        assertEquals(Sluice.values().length + parsers, rows.size());
+    }
+
+    @Test
+    void suite_sluiceIsNeverWrong() throws IOException {
+        for (Sluice preset : Sluice.values()) {
+            Map<Matrix.Result, Integer> results = Matrix.results(Matrix.of(preset), Reading::sameParts);
+            assertEquals(0, results.getOrDefault(Matrix.Result.DEPENDS_ON_CUT, 0));
+            assertEquals(preset == Sluice.STRICT, results.containsKey(Matrix.Result.STRICTER));
+            assertEquals(preset == Sluice.COMPATIBLE, results.containsKey(Matrix.Result.LOOSER));
+        }
+    }
+
+    @Test
+    void suite_javaRunner_readsLikeDecoder() throws IOException {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String runner = System.getProperty("sluice.rootDir") + "/parser/testkit/suite/runners/Reader.java";
+        String classes = System.getProperty("java.class.path");
+        try (ReaderProcess process = new ReaderProcess(List.of(java, "-cp", classes, runner, "STANDARD"))) {
+            Map<Matrix.Result, Integer> results = Matrix.results(process::read, Reading::sameParts);
+            assertEquals(Set.of(Matrix.Result.AGREES), results.keySet());
+        }
     }
 
     static List<Explanation> defects() {
@@ -112,6 +176,8 @@ class ReadersTest {
                 field("d[7]", "8"),
                 field("d[]", "9"),
                 field("f[x]", "a"),
+                field("k[ l][m.", "b"),
+                new Part("n[ o]", "f", new byte[0]),
                 file(""));
         assertSame(
                 Contender.PHP,
@@ -124,7 +190,9 @@ class ReadersTest {
                         field("d[8]", "9"),
                         field("f[x]", "a"),
                         field("g_h_i", "5"),
-                        field("j[k]", "6")));
+                        field("j[k]", "6"),
+                        field("k[ l]", "b"),
+                        new Part("n[o]", "f", new byte[0])));
     }
 
     private static void assertSame(Contender contender, List<Part> ours, List<Part> theirs) {

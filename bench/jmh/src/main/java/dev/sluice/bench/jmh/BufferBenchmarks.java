@@ -26,7 +26,6 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /** Benchmarks of operations on buffers: Netty's methods and the methods that Sluice uses. */
 public class BufferBenchmarks {
-    /** A pooled buffer. */
     @State(Scope.Thread)
     @BenchmarkMode(Mode.AverageTime)
     @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -57,7 +56,7 @@ public class BufferBenchmarks {
         @Param("ascii")
         public String content;
 
-        /** The size in bytes. It is exceeded by one byte if the last letter has two bytes and does not fit. */
+        /** The size in bytes. The content is one byte longer if its last letter has two bytes and does not fit. */
         @Param("64")
         public int size;
 
@@ -197,11 +196,13 @@ public class BufferBenchmarks {
     public static class AccessBenchmark {
         private static final int SIZE = 8 * 1024;
 
-        /** heap, direct, direct-no-unsafe, slice (of a direct buffer) or composite (of two direct buffers). */
+        /**
+         * The buffer: heap, direct, direct-no-unsafe, slice (of a direct buffer) or composite (of two direct buffers).
+         */
         @Param("heap")
         public String kind;
 
-        /** on, bounds-off, accessible-off or off; must agree with the JVM arguments. */
+        /** The checks: on, bounds-off, accessible-off or off; must agree with the JVM arguments. */
         @Param("on")
         public String checks;
 

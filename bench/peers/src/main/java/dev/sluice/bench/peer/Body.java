@@ -25,14 +25,13 @@ public record Body(String contentType, String boundary, List<Slice> pieces, Trut
         return new Body(contentType, boundary, List.copyOf(pieces), truth, lenient, size);
     }
 
-    /** Creates a body with unknown content. */
     public static Body unknown(String contentType, String boundary, List<Slice> pieces) {
         return of(contentType, boundary, pieces, Truth.NOTHING, false);
     }
 
     /**
-     * Cuts the body into chunks. Equal chunks of up to {@value #TINY} bytes are the same slice. In a server such chunks come from a pool
-     * and are in the processor cache; 65,536 separate buffers would not be.
+     * Cuts the body into chunks. Equal chunks of up to {@value #TINY} bytes are the same slice. In a server such chunks
+     * come from a pool and are in the processor cache. Tens of thousands of separate buffers would not be.
      *
      * @param chunkSize the size in bytes; 0 for the original pieces, {@link Integer#MAX_VALUE} for a single chunk
      */

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A builder of bodies that also computes their expected content. */
@@ -44,11 +45,12 @@ final class BodyBuilder {
         return head(name, filename, type).content(content).account(content);
     }
 
-    /** Adds a file that repeats {@code block}. All repetitions share the memory of the block. */
-    BodyBuilder repeatedFile(String name, String filename, byte[] block, int count) {
+    /** Adds a file of several blocks, which become pieces of the body. Blocks that are the same array share its memory. */
+    BodyBuilder fileOfBlocks(String name, String filename, int count, IntFunction<byte[]> blocks) {
         head(name, filename, "application/octet-stream");
         endPiece();
         for (int i = 0; i < count; i++) {
+            byte[] block = blocks.apply(i);
             pieces.add(new Slice(block, 0, block.length));
             expected.data(block, 0, block.length);
         }
@@ -56,7 +58,6 @@ final class BodyBuilder {
         return this;
     }
 
-    /** Ends the current piece. */
     BodyBuilder endPiece() {
         if (piece.size() > 0) {
             byte[] bytes = piece.toByteArray();

@@ -106,7 +106,7 @@ final class ByteBufferPeer {
             this.tally = tally;
         }
 
-        /** Undertow's parser does not read names. They are read here in the same way as in its form parser. */
+        /** Undertow's parser does not read names. They are read here as in Undertow's form parser. */
         @Override
         public void beginPart(HeaderMap headers) {
             if (tally.records()) {

@@ -5,7 +5,6 @@ package dev.sluice.bench.peer;
  * once with a new parser and may be called repeatedly. Not thread-safe.
  */
 public interface Peer extends AutoCloseable {
-    /** A factory of peers. */
     interface Opener {
         /** @param chunkSize as in {@link Body#cut} */
         Peer open(Body body, int chunkSize, Memory memory);
@@ -14,7 +13,6 @@ public interface Peer extends AutoCloseable {
     /** Decodes the body and adds each part to the tally. Makes no copy that the parser does not require. */
     void run(Tally tally) throws Exception;
 
-    /** Releases the chunks. */
     @Override
     default void close() {}
 

@@ -37,7 +37,7 @@ public enum PeerKind implements Named {
     HELIDON(false, true, HelidonPeer::open),
     CHUNKS_ONLY(true, false, ByteBufPeer.of("chunks-only"));
 
-    /** The titles and descriptions of copies, by id. */
+    /** The title of each parser and the description of its copies, by id. */
     private static final class Texts {
         static final Map<String, String[]> BY_ID = TextTable.lines("/dev/sluice/bench/peer/peers.txt").stream()
                 .map(line -> line.split(" \\| "))
@@ -132,7 +132,7 @@ public enum PeerKind implements Named {
         return Optional.empty();
     }
 
-    /** Returns all parsers that this JVM supports, without the control. */
+    /** Returns all parsers that this JVM supports, without {@link #CHUNKS_ONLY}. */
     public static List<PeerKind> parsers() {
         return Arrays.stream(values())
                 .filter(kind -> kind.runsHere() && kind != CHUNKS_ONLY)

@@ -68,17 +68,14 @@ public record Provenance(
         return "unknown";
     }
 
-    /** Returns the uptime of this JVM in seconds. */
     public static double uptime() {
         return ManagementFactory.getRuntimeMXBean().getUptime() / 1000.0;
     }
 
-    /** Returns a copy with a longer duration. */
     public Provenance plusSeconds(double more) {
         return new Provenance(command, date, machine, jvm, versions, seconds + more);
     }
 
-    /** Returns the major version of Java. */
     public String jdk() {
         return jvm.getOrDefault("version", "?").split("\\.")[0];
     }

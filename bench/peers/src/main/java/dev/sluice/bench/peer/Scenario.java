@@ -52,6 +52,8 @@ public enum Scenario implements Named {
     /** Chunks of 1, 17 and 64 bytes repeat, so that they stay in the cache like chunks of a server's pool. */
     RANDOM_64K("1,088 random bytes 60 times, one file", () -> oneFile(repeated(random(17 * 64, 7), 60 * 17 * 64))),
     RANDOM_1M("1 MiB of random bytes, one file", () -> generated(1)),
+    /** Does not fit into the cache of a processor. */
+    RANDOM_256M("256 MiB of random bytes, one file", () -> blocks(256, i -> random(Bytes.MIB, 900 + i))),
     RANDOM_64M("the same MiB of random bytes 64 times, one file", () -> generated(64)),
     RANDOM_1G("the same MiB of random bytes 1,024 times, one file", () -> generated(1024)),
 
@@ -148,8 +150,13 @@ public enum Scenario implements Named {
 
     /** Creates a body of equal blocks of 1 MiB that share their memory. */
     private static Body generated(int mebibytes) {
+        byte[] block = random(Bytes.MIB, 9);
+        return blocks(mebibytes, i -> block);
+    }
+
+    private static Body blocks(int count, IntFunction<byte[]> block) {
         return new BodyBuilder(Bytes.BROWSER)
-                .repeatedFile("file", "upload.bin", random(Bytes.MIB, 9), mebibytes)
+                .fileOfBlocks("file", "upload.bin", count, block)
                 .end();
     }
 

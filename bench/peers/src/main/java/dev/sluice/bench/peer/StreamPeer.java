@@ -182,7 +182,7 @@ final class StreamPeer {
                 if (tally.checks()) {
                     tally.drain(part.body().inputStream());
                 } else {
-                    // This path does not copy OkHttp's segments.
+                    // readAll does not copy OkHttp's segments.
                     tally.count(part.body().readAll(NOWHERE));
                 }
                 tally.endPart();

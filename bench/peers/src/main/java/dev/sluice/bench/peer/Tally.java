@@ -35,7 +35,7 @@ public final class Tally {
     }
 
     private final @Nullable CRC32 crc;
-    /** Not null in recording mode, which includes checking mode. */
+    /** The content of the current part; null unless in recording mode, which includes checking mode. */
     private final @Nullable ByteArrayOutputStream content;
 
     private final List<Part> recorded = new ArrayList<>();
@@ -81,7 +81,7 @@ public final class Tally {
         return crc != null;
     }
 
-    /** Returns whether parts are kept. Peers whose parser does not read names read them only in this mode. */
+    /** Returns whether parts are kept. If a parser does not read names, its peer reads them in this mode only. */
     public boolean records() {
         return content != null;
     }
@@ -128,12 +128,10 @@ public final class Tally {
         }
     }
 
-    /** Ends the current part, without names. */
     public void endPart() {
         endPart(null, null);
     }
 
-    /** Ends the current part. */
     public void endPart(@Nullable String name, @Nullable String filename) {
         parts++;
         if (crc != null) {

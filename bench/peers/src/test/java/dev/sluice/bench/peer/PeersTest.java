@@ -99,6 +99,7 @@ class PeersTest {
                 Scenario.FIELDS_AND_FILE,
                 Scenario.DEFNULL_UPLOAD,
                 Scenario.RANDOM_64M,
+                Scenario.RANDOM_256M,
                 Scenario.RANDOM_1G));
     }
 

@@ -37,7 +37,7 @@ public final class ByteBufChunks {
         }
     }
 
-    /** Creates one buffer for the next chunk and for the chunks after it, as long as they have at most {@code most} bytes in all. */
+    /** Creates one buffer for the next chunk and the chunks after it, up to {@code most} bytes together. */
     private void read(int most) {
         Slice first = slices.get(ready.size());
         int length = 0;

@@ -10,12 +10,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.ResourceLeakDetector;
 import java.io.IOException;
 
-/** A decoder that receives Netty buffers. The class is compiled with Netty 4.2 and also loaded with Netty 4.1, see {@code NettyIsland}. */
+/**
+ * A decoder that receives Netty buffers. The class is compiled with Netty 4.2. {@code NettyIsland} also loads it with
+ * Netty 4.1.
+ */
 public final class ByteBufPeer implements Peer {
     private final ByteBufChunks chunks;
     private final Decoder decoder;
 
-    /** A factory of decoders. */
     private interface Decoder {
         Decoding start(Tally tally) throws IOException;
     }

@@ -8,7 +8,6 @@ public interface Decoding extends AutoCloseable {
     /** @param chunk <em>transferred</em> */
     void offer(ByteBuf chunk) throws IOException;
 
-    /** Ends the body. */
     default void finish() throws IOException {}
 
     /** Releases the resources of the decoder. Idempotent. */

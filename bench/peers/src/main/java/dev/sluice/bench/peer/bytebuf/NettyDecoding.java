@@ -20,17 +20,19 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Netty's decoder. */
 public final class NettyDecoding implements Decoding {
     private static final int MANY_FIELDS = 1_000_000;
-    /** The default of the decoder. */
+    /** The default of Netty's decoder. */
     private static final int BUFFERED_BYTES = 1024;
 
     private final Tally tally;
     private final boolean keep;
     private final HttpPostMultipartRequestDecoder decoder;
 
-    /** @param keep true if file content stays in memory until the end, false if it is counted and released immediately */
+    /**
+     * @param keep true if file content stays in memory until the body ends, false if it is counted and released
+     *     immediately
+     */
     public NettyDecoding(String contentType, Tally tally, boolean keep) {
         this.tally = tally;
         this.keep = keep;
@@ -55,7 +57,7 @@ public final class NettyDecoding implements Decoding {
         decoder.offer(LastHttpContent.EMPTY_LAST_CONTENT);
         for (InterfaceHttpData data : decoder.getBodyHttpDatas()) {
             FileUpload file = data instanceof FileUpload upload ? upload : null;
-            // Otherwise the content was counted when it arrived.
+            // Without keep, the content of files has already been counted as it arrived.
             if (keep || file == null) {
                 ByteBufChunks.add(tally, ((HttpData) data).getByteBuf());
                 tally.endPart(data.getName(), file == null ? null : file.getFilename());

@@ -1,0 +1,350 @@
+package dev.sluice.bench.differential;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.sluice.Boundary;
+import dev.sluice.FormRelay;
+import dev.sluice.MultipartEncoder;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartOptions;
+import dev.sluice.NameEscaping;
+import dev.sluice.bench.peer.Body;
+import dev.sluice.bench.peer.Provenance;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The comparison of all readers on forms that Sluice has written: encoded from hostile names, or relayed. It counts for each reader the
+ * forms in which the parts are the same and have the names that its {@link Names} predict. Not thread-safe.
+ */
+final class Written implements AutoCloseable {
+    static final int BATCH = 200;
+    private static final int SHOWN = 5;
+
+    /** Strings that are significant in a header section, and characters of one to four UTF-8 bytes. */
+    private static final String[] TOKENS = {
+        "a",
+        "Z",
+        "0",
+        "name",
+        "filename",
+        "=",
+        "\"",
+        "\\",
+        ";",
+        " ",
+        "\r\n",
+        "\0",
+        "%",
+        "%22",
+        "é",
+        "日",
+        "\uD83D\uDE00",
+        "\uD83D",
+        "[",
+        "]",
+        "/",
+        ".",
+        ":",
+        ",",
+        "&#",
+        "&amp;",
+        "=?",
+        "?=",
+        "'",
+        "*",
+        "\uFEFF",
+        "--x",
+        "\t",
+        "\u0085",
+        "+",
+        "_charset_",
+        "<",
+        "@"
+    };
+
+    private static final String[] CONTENTS = {
+        "\r\n", "\r", "\n", "--", "-", "x", "a", "\0", "\u00FF", "--boundary", "bcdefghijklmn"
+    };
+
+    private static final @Nullable String[] TYPES = {
+        null, "text/plain", "text/plain; charset=utf-8", "image/svg+xml; a=\"b;c\"", "application/octet-stream"
+    };
+
+    /** How one reader reads the forms. */
+    static final class Row {
+        public Contender reader;
+        public String version = "";
+        public long same;
+        public long differs;
+        public long rejects;
+        /** Maps strings in written names to what the reader returns for them. */
+        public Map<String, String> names = new TreeMap<>();
+        /** The first few forms that the reader reads differently, and the first one that it rejects. */
+        public List<String> examples = new ArrayList<>();
+    }
+
+    /**
+     * The results of a comparison.
+     *
+     * @param relayed the number of forms that were given to the relay; STANDARD accepts all of them
+     * @param refusals the forms that the relay refuses, by origin and reason
+     */
+    record Report(
+            @JsonUnwrapped Provenance provenance,
+            long seed,
+            long encoded,
+            long relayed,
+            Map<String, Long> refusals,
+            Collection<Row> readers) {}
+
+    private final long seed;
+    private final Samples samples;
+    private final Map<Contender, ReaderProcess> processes = new EnumMap<>(Contender.class);
+    private final Map<Contender, Row> rows = new EnumMap<>(Contender.class);
+    private final Map<Contender, Names> names = new EnumMap<>(Contender.class);
+    private final Map<String, Long> refusals = new TreeMap<>();
+    private final List<Sample> batch = new ArrayList<>();
+    private long encoded;
+    private long relayed;
+
+    /** @param folder the folder of the readers in other languages, or null to compare only with Java parsers */
+    Written(@Nullable Path folder, long seed) {
+        this.seed = seed;
+        this.samples = new Samples(seed);
+        if (folder != null) {
+            Contender.foreign().forEach(each -> processes.put(each, new ReaderProcess(folder, each)));
+        }
+        for (Contender contender : Contender.values()) {
+            if (processes.containsKey(contender) || Contender.javaParsers().contains(contender)) {
+                Row row = new Row();
+                row.reader = contender;
+                rows.put(contender, row);
+                names.put(contender, Names.of(contender, body -> read(contender, body)));
+                row.names = contender.readsNames() ? names.get(contender).table() : Map.of();
+            }
+        }
+    }
+
+    private Reading read(Contender contender, Body body) {
+        ReaderProcess process = processes.get(contender);
+        return process == null ? contender.read(body) : process.read(body);
+    }
+
+    /** Compares a range of encoded forms, and as many bodies that are relayed. The readers get every tenth relayed form. */
+    void compare(long first, long count, LongConsumer progress) {
+        encode(first, count, progress);
+        relay(first, count, 10, done -> {});
+    }
+
+    /** Compares a range of encoded forms. */
+    void encode(long first, long count, LongConsumer progress) {
+        for (long index = first; index < first + count; index++) {
+            add(encoded(new SplittableRandom(seed + index)), progress);
+            encoded++;
+        }
+        compare(progress);
+    }
+
+    /**
+     * Relays those of {@code count} bodies that STANDARD accepts. STRICT must accept the results, with the same contents.
+     *
+     * @param every the readers get one in {@code every} relayed forms
+     */
+    void relay(long first, long count, int every, LongConsumer progress) {
+        for (long index = first; index < first + count; index++) {
+            Sample sample = samples.get(index);
+            Reading standard = Sluice.STANDARD.read(sample);
+            boolean form = Sluice.STANDARD
+                    .boundary(sample.contentType())
+                    .filter(Boundary::isFormData)
+                    .isPresent();
+            if (form && standard.accepts()) {
+                relayed++;
+                relay(sample, standard).filter(done -> relayed % every == 0).ifPresent(done -> add(done, progress));
+            }
+        }
+        compare(progress);
+    }
+
+    private Optional<Sample> relay(Sample sample, Reading standard) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        MultipartOptions options = MultipartOptions.defaults();
+        try (FormRelay relay =
+                FormRelay.create(sample.contentType(), options, NameEscaping.REPLACE, FormRelay.Part::of)) {
+            relay.feed(Unpooled.wrappedBuffer(sample.bytes()));
+            drain(relay, out);
+            relay.finish();
+            drain(relay, out);
+            Sample result = new Sample(sample.origin(), relay.contentType(), out.toByteArray());
+            Reading strict = Sluice.STRICT.read(result);
+            boolean decoded = new String(sample.bytes(), StandardCharsets.ISO_8859_1)
+                    .toLowerCase(Locale.ROOT)
+                    .contains("content-transfer-encoding");
+            if (!strict.accepts() || !contents(strict, decoded).equals(contents(standard, decoded))) {
+                throw new IllegalStateException("relayed form: " + strict.describe() + " of " + sample.escaped());
+            }
+            return Optional.of(result);
+        } catch (MultipartException e) {
+            refusals.merge(sample.origin().title + ": " + e.reason(), 1L, Long::sum);
+            return Optional.empty();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void drain(FormRelay relay, ByteArrayOutputStream out) throws IOException {
+        for (ByteBuf bytes; (bytes = relay.next()) != null; ) {
+            bytes.readBytes(out, bytes.readableBytes()).release();
+        }
+    }
+
+    /** Returns the kind of each part, and its bytes unless {@code decoded}: the relay decodes base64, but STANDARD does not. */
+    private static List<String> contents(Reading reading, boolean decoded) {
+        return reading.parts().stream()
+                .map(part -> (part.filename() == null ? "field " : "file ")
+                        + (decoded ? "" : new String(part.content(), StandardCharsets.ISO_8859_1)))
+                .toList();
+    }
+
+    private Sample encoded(SplittableRandom random) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        MultipartEncoder encoder = MultipartEncoder.create(
+                Boundary.random("multipart/form-data"), NameEscaping.REPLACE, ByteBufAllocator.DEFAULT);
+        try {
+            for (int part = random.nextInt(5); part >= 0; part--) {
+                if (random.nextInt(10) == 0) {
+                    write(encoder.emptyFileInput(text(TOKENS, random, 8)), out);
+                    continue;
+                }
+                String filename = random.nextBoolean() ? text(TOKENS, random, 8) : null;
+                String type = TYPES[random.nextInt(filename == null ? TYPES.length - 1 : TYPES.length)];
+                write(encoder.beginPart(text(TOKENS, random, 8), filename, type), out);
+                byte[] content = text(CONTENTS, random, 30).getBytes(StandardCharsets.ISO_8859_1);
+                write(encoder.write(Unpooled.wrappedBuffer(content)), out);
+            }
+            write(encoder.finish(), out);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return new Sample(Sample.Origin.CRAFTED, encoder.contentType(), out.toByteArray());
+    }
+
+    private static void write(ByteBuf bytes, ByteArrayOutputStream out) throws IOException {
+        bytes.readBytes(out, bytes.readableBytes()).release();
+    }
+
+    private static String text(String[] tokens, SplittableRandom random, int most) {
+        StringBuilder text = new StringBuilder();
+        for (int i = random.nextInt(most + 1); i > 0; i--) {
+            text.append(tokens[random.nextInt(tokens.length)]);
+        }
+        return text.toString();
+    }
+
+    private void add(Sample sample, LongConsumer progress) {
+        batch.add(sample);
+        if (batch.size() == BATCH) {
+            compare(progress);
+        }
+    }
+
+    private void compare(LongConsumer progress) {
+        try {
+            for (ReaderProcess process : processes.values()) {
+                for (Sample sample : batch) {
+                    process.add(sample.whole(""));
+                }
+                process.send();
+            }
+            List<Reading> ours = batch.stream().map(Sluice.STRICT::read).toList();
+            for (Row row : rows.values()) {
+                ReaderProcess process = processes.get(row.reader);
+                List<Reading> theirs = process == null ? null : process.answers();
+                row.version = process == null ? "" : process.version();
+                for (int i = 0; i < batch.size(); i++) {
+                    Sample sample = batch.get(i);
+                    String boundary = Sluice.STRICT
+                            .boundary(sample.contentType())
+                            .orElseThrow()
+                            .value();
+                    count(
+                            row,
+                            sample,
+                            ours.get(i),
+                            theirs == null ? row.reader.read(sample.whole(boundary)) : theirs.get(i));
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        progress.accept(batch.size());
+        batch.clear();
+    }
+
+    private void count(Row row, Sample sample, Reading ours, Reading theirs) {
+        if (!ours.accepts()) {
+            throw new IllegalStateException("STRICT rejects " + sample.escaped());
+        }
+        Reading expected = names.get(row.reader).apply(ours);
+        if (row.reader == Contender.SPRING) { // returns fields as text
+            expected = Mapping.withText(expected);
+            theirs = theirs.accepts() ? Mapping.withText(theirs) : theirs;
+        } else if (row.reader == Contender.STARLETTE) {
+            expected = Mapping.withLatin1(expected);
+        }
+        String difference = !theirs.accepts()
+                ? "rejects: " + theirs.refusal()
+                : row.reader
+                        .difference(expected, theirs)
+                        .map(each -> each.title)
+                        .orElse("");
+        row.same += difference.isEmpty() ? 1 : 0;
+        row.rejects += theirs.accepts() ? 0 : 1;
+        row.differs += !difference.isEmpty() && theirs.accepts() ? 1 : 0;
+        boolean shows = theirs.accepts() ? row.examples.size() < SHOWN : row.examples.isEmpty();
+        if (!difference.isEmpty() && shows) {
+            row.examples.add(difference + ": " + sample.escaped() + " expected " + expected.describe() + " but was "
+                    + theirs.describe());
+        }
+    }
+
+    Report report(Provenance provenance) {
+        return new Report(provenance, seed, encoded, relayed, refusals, rows.values());
+    }
+
+    /** Adds the counts of another comparison with the same readers. */
+    void add(Written other) {
+        encoded += other.encoded;
+        relayed += other.relayed;
+        other.refusals.forEach((reason, count) -> refusals.merge(reason, count, Long::sum));
+        other.rows.forEach((contender, row) -> {
+            Row all = rows.get(contender);
+            all.same += row.same;
+            all.differs += row.differs;
+            all.rejects += row.rejects;
+            all.examples.addAll(row.examples);
+        });
+    }
+
+    @Override
+    public void close() {
+        processes.values().forEach(ReaderProcess::close);
+    }
+}
