@@ -2,6 +2,7 @@ package dev.sluice;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.sluice.testkit.HostileText;
 import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -23,53 +24,6 @@ class RoundTripTest {
     private static final long SEED = Long.getLong("sluice.roundtrip.seed", 20_261_125L);
     private static final MultipartOptions STRICT =
             MultipartOptions.builder().preset(Preset.STRICT).build();
-
-    /** Text that has a meaning in a header section, and letters of one to four bytes in UTF-8. */
-    private static final String[] NAME_TOKENS = {
-        "a",
-        "Z",
-        "0",
-        "name",
-        "filename",
-        "=",
-        "\"",
-        "\\",
-        ";",
-        " ",
-        "\r\n",
-        "\0",
-        "%",
-        "%22",
-        "é",
-        "日",
-        "\uD83D\uDE00",
-        "\uD83D",
-        "[",
-        "]",
-        "/",
-        ".",
-        ":",
-        ",",
-        "&#",
-        "=?",
-        "?=",
-        "'",
-        "*",
-        "\uFEFF",
-        "--x",
-        "\t",
-        "\u0085",
-        "+",
-        "_charset_"
-    };
-
-    private static final String[] CONTENT_TOKENS = {
-        "\r\n", "\r", "\n", "--", "-", "x", "a", "\0", "\u00FF", "bcdefghijklmnopq"
-    };
-
-    private static final @Nullable String[] TYPES = {
-        null, "text/plain", "text/plain; charset=utf-8", "image/svg+xml; a=\"b;c\"", "application/octet-stream"
-    };
 
     /** A part that was written, with the names that STRICT reads if it is the only part. */
     private record Written(
@@ -124,18 +78,17 @@ class RoundTripTest {
 
     private static Written part(MultipartEncoder encoder, SplittableRandom random, List<ByteBuf> sent)
             throws IOException {
-        String name = tokens(NAME_TOKENS, random, 8);
+        String name = HostileText.name(random);
         if (random.nextInt(10) == 0) {
             sent.add(encoder.emptyFileInput(name));
             Decoding.Part read = NameEscapingTest.written(name, "f", NameEscaping.REPLACE);
             return new Written(read.name(), "", "application/octet-stream", "");
         }
-        String filename = random.nextBoolean() ? tokens(NAME_TOKENS, random, 8) : null;
-        String type = TYPES[random.nextInt(filename == null ? TYPES.length - 1 : TYPES.length)];
+        String filename = random.nextBoolean() ? HostileText.name(random) : null;
+        String type = HostileText.contentType(random, filename != null);
         ByteBuf begin = encoder.beginPart(name, filename, type);
         sent.add(begin);
-        String content = tokens(CONTENT_TOKENS, random, 30);
-        byte[] bytes = content.getBytes(StandardCharsets.ISO_8859_1);
+        byte[] bytes = HostileText.content(random);
         for (int from = 0, to; from < bytes.length; from = to) {
             to = from + 1 + random.nextInt(bytes.length - from);
             sent.add(encoder.write(Unpooled.wrappedBuffer(bytes, from, to - from)));
@@ -145,14 +98,6 @@ class RoundTripTest {
         if (!name.isEmpty() && !hidesFilename && name.chars().allMatch(c -> c < 0x7F && Character.isLetterOrDigit(c))) {
             assertEquals(name, read.name());
         }
-        return new Written(read.name(), read.filename(), type, content);
-    }
-
-    private static String tokens(String[] tokens, SplittableRandom random, int most) {
-        StringBuilder text = new StringBuilder();
-        for (int i = random.nextInt(most + 1); i > 0; i--) {
-            text.append(tokens[random.nextInt(tokens.length)]);
-        }
-        return text.toString();
+        return new Written(read.name(), read.filename(), type, new String(bytes, StandardCharsets.ISO_8859_1));
     }
 }

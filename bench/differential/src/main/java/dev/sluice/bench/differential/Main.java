@@ -214,8 +214,7 @@ public final class Main implements Callable<Integer> {
     /** Compares all readers on forms that Sluice has written. Returns whether no reader found other parts. */
     private boolean written(Path results) throws IOException {
         Path folder = folder();
-        Written all =
-                compare("written", () -> new Written(folder, seed), Written::compare, Written::add, Written.BATCH);
+        Written all = compare("written", () -> new Written(folder, seed), Written::compare, Written::add, Written.STEP);
         Written.Report report = all.report(provenance("--written --bodies " + done + " --seed " + seed));
         Page.write(results.resolve(Page.WRITTEN), report);
         report.readers()

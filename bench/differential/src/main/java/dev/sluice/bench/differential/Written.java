@@ -9,6 +9,7 @@ import dev.sluice.MultipartOptions;
 import dev.sluice.NameEscaping;
 import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Provenance;
+import dev.sluice.testkit.HostileText;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -34,58 +35,12 @@ import org.jspecify.annotations.Nullable;
  * forms in which the parts are the same and have the names that its {@link Names} predict. Not thread-safe.
  */
 final class Written implements AutoCloseable {
-    static final int BATCH = 200;
+    private static final int BATCH = 200;
+
+    /** The number of bodies to relay at a time, for which the readers get a whole batch of encoded forms. */
+    static final int STEP = 10 * BATCH;
+
     private static final int SHOWN = 5;
-
-    /** Strings that are significant in a header section, and characters of one to four UTF-8 bytes. */
-    private static final String[] TOKENS = {
-        "a",
-        "Z",
-        "0",
-        "name",
-        "filename",
-        "=",
-        "\"",
-        "\\",
-        ";",
-        " ",
-        "\r\n",
-        "\0",
-        "%",
-        "%22",
-        "é",
-        "日",
-        "\uD83D\uDE00",
-        "\uD83D",
-        "[",
-        "]",
-        "/",
-        ".",
-        ":",
-        ",",
-        "&#",
-        "&amp;",
-        "=?",
-        "?=",
-        "'",
-        "*",
-        "\uFEFF",
-        "--x",
-        "\t",
-        "\u0085",
-        "+",
-        "_charset_",
-        "<",
-        "@"
-    };
-
-    private static final String[] CONTENTS = {
-        "\r\n", "\r", "\n", "--", "-", "x", "a", "\0", "\u00FF", "--boundary", "bcdefghijklmn"
-    };
-
-    private static final @Nullable String[] TYPES = {
-        null, "text/plain", "text/plain; charset=utf-8", "image/svg+xml; a=\"b;c\"", "application/octet-stream"
-    };
 
     /** How one reader reads the forms. */
     static final class Row {
@@ -147,19 +102,20 @@ final class Written implements AutoCloseable {
         return process == null ? contender.read(body) : process.read(body);
     }
 
-    /** Compares a range of encoded forms, and as many bodies that are relayed. The readers get every tenth relayed form. */
+    /** Relays a range of bodies, and encodes a tenth as many forms. The readers get every tenth relayed form. */
     void compare(long first, long count, LongConsumer progress) {
-        encode(first, count, progress);
-        relay(first, count, 10, done -> {});
+        encode(first / 10, count / 10);
+        relay(first, count, 10);
+        progress.accept(count);
     }
 
     /** Compares a range of encoded forms. */
-    void encode(long first, long count, LongConsumer progress) {
+    void encode(long first, long count) {
         for (long index = first; index < first + count; index++) {
-            add(encoded(new SplittableRandom(seed + index)), progress);
+            add(encoded(new SplittableRandom(seed + index)));
             encoded++;
         }
-        compare(progress);
+        compare();
     }
 
     /**
@@ -167,7 +123,7 @@ final class Written implements AutoCloseable {
      *
      * @param every the readers get one in {@code every} relayed forms
      */
-    void relay(long first, long count, int every, LongConsumer progress) {
+    void relay(long first, long count, int every) {
         for (long index = first; index < first + count; index++) {
             Sample sample = samples.get(index);
             Reading standard = Sluice.STANDARD.read(sample);
@@ -177,10 +133,10 @@ final class Written implements AutoCloseable {
                     .isPresent();
             if (form && standard.accepts()) {
                 relayed++;
-                relay(sample, standard).filter(done -> relayed % every == 0).ifPresent(done -> add(done, progress));
+                relay(sample, standard).filter(done -> relayed % every == 0).ifPresent(this::add);
             }
         }
-        compare(progress);
+        compare();
     }
 
     private Optional<Sample> relay(Sample sample, Reading standard) {
@@ -230,13 +186,13 @@ final class Written implements AutoCloseable {
         try {
             for (int part = random.nextInt(5); part >= 0; part--) {
                 if (random.nextInt(10) == 0) {
-                    write(encoder.emptyFileInput(text(TOKENS, random, 8)), out);
+                    write(encoder.emptyFileInput(HostileText.name(random)), out);
                     continue;
                 }
-                String filename = random.nextBoolean() ? text(TOKENS, random, 8) : null;
-                String type = TYPES[random.nextInt(filename == null ? TYPES.length - 1 : TYPES.length)];
-                write(encoder.beginPart(text(TOKENS, random, 8), filename, type), out);
-                byte[] content = text(CONTENTS, random, 30).getBytes(StandardCharsets.ISO_8859_1);
+                String filename = random.nextBoolean() ? HostileText.name(random) : null;
+                String type = HostileText.contentType(random, filename != null);
+                write(encoder.beginPart(HostileText.name(random), filename, type), out);
+                byte[] content = HostileText.content(random);
                 write(encoder.write(Unpooled.wrappedBuffer(content)), out);
             }
             write(encoder.finish(), out);
@@ -250,22 +206,14 @@ final class Written implements AutoCloseable {
         bytes.readBytes(out, bytes.readableBytes()).release();
     }
 
-    private static String text(String[] tokens, SplittableRandom random, int most) {
-        StringBuilder text = new StringBuilder();
-        for (int i = random.nextInt(most + 1); i > 0; i--) {
-            text.append(tokens[random.nextInt(tokens.length)]);
-        }
-        return text.toString();
-    }
-
-    private void add(Sample sample, LongConsumer progress) {
+    private void add(Sample sample) {
         batch.add(sample);
         if (batch.size() == BATCH) {
-            compare(progress);
+            compare();
         }
     }
 
-    private void compare(LongConsumer progress) {
+    private void compare() {
         try {
             for (ReaderProcess process : processes.values()) {
                 for (Sample sample : batch) {
@@ -294,7 +242,6 @@ final class Written implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        progress.accept(batch.size());
         batch.clear();
     }
 

@@ -33,8 +33,8 @@ class WrittenTest {
 
     private static void compare(Path folder) {
         try (Written comparison = new Written(folder, SEED)) {
-            comparison.encode(0, BODIES / 3, done -> {});
-            comparison.relay(0, BODIES, 10, done -> {});
+            comparison.encode(0, BODIES / 3);
+            comparison.relay(0, BODIES, 10);
             Written.Report report = comparison.report(Provenance.now("", Map.of()));
             assertEquals(
                     Map.of(),

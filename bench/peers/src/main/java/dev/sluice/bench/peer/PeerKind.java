@@ -17,6 +17,7 @@ public enum PeerKind implements Named {
     SLUICE_SERVLET(false, true, ServletPeer.of(false)),
     SLUICE_SERVLET_STREAMING(false, true, ServletPeer.of(true)),
     SLUICE_HANDLER(true, true, HandlerPeer::new),
+    SLUICE_WEBFLUX(true, true, SpringPeer::ofSluice),
     NETTY42_KEPT(true, true, ByteBufPeer.of("netty42-kept")),
     NETTY42_DROPPED(true, true, ByteBufPeer.of("netty42-dropped")),
     /** Netty with {@code sun.misc.Unsafe}, which is no longer the default on JDK 24 and newer. */
