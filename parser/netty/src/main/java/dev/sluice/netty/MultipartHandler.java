@@ -242,8 +242,10 @@ public final class MultipartHandler extends ChannelDuplexHandler {
                 ? null
                 : new FormExchange(receiver, head, group, ctx.channel(), task -> executeLater(ctx, task));
         request = new RequestState(head, form, group.maxDrainBytes());
-        if (form != null) {
+        if (form != null || head.decoderResult().isFailure()) {
             group.order().check(ctx, head);
+        }
+        if (form != null) {
             if (!(head instanceof HttpContent)) {
                 inbound.remove();
             }

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * twice the window of all its streams together: Netty reopens a window only after half of it has been used, so streams that
  * wait for their sinks could otherwise stop all others.
  *
- * <p><b>Order of handlers.</b> A wrong order is logged as a warning when the first form arrives.
+ * <p><b>Order of handlers.</b> A wrong order is logged as a warning when the first form or the first malformed request arrives.
  *
  * <ul>
  *   <li>After this handler: {@code HttpServerKeepAliveHandler}, {@code HttpObjectAggregator}, {@code
@@ -39,10 +39,14 @@ import org.jspecify.annotations.Nullable;
  *       Before this handler they would, in this order: close the connection as soon as a form is refused; hold every body in
  *       memory; request the body of a form that is refused at its head; lose their connections after {@link
  *       Builder#idleTimeout}.
- *   <li>Before this handler: {@code CorsHandler}, because a script in a browser can read only responses that pass through it.
+ *   <li>Before this handler: {@code SslHandler}, which is the first handler of all; after the codec, no client can connect with TLS.
+ *       {@code CorsHandler}, because a script in a browser can read only responses that pass through it.
  *       {@code HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form gets 415.
- *   <li>On either side: {@code ChunkedWriteHandler}. If it is before this handler, a response must end in a {@code
+ *   <li>On either side: {@code HttpContentCompressor}. Before this handler it also compresses the responses to forms. {@code
+ *       ChunkedWriteHandler}. If it is before this handler, a response must end in a {@code
  *       LastHttpContent} or an {@code HttpChunkedInput}; the next request waits for that end.
+ *   <li>Not needed: {@code IdleStateHandler}. Before this handler it also fires while a form waits for its sink. After this handler it
+ *       fires while a form arrives.
  * </ul>
  *
  * <p>A client may close its half of the connection after the request and still read the response if the channel has

@@ -8,6 +8,7 @@ import io.netty.handler.codec.http.HttpServerExpectContinueHandler;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
 import io.netty.handler.codec.http.cors.CorsHandler;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
+import io.netty.handler.ssl.SslHandler;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,12 +22,14 @@ final class PipelineOrder {
             HttpServerExpectContinueHandler.class,
             WebSocketServerProtocolHandler.class);
 
+    private static final List<Class<? extends ChannelHandler>> BEFORE = List.of(SslHandler.class, CorsHandler.class);
+
     private final AtomicBoolean checked = new AtomicBoolean();
 
     /**
      * Logs a warning about each handler on the wrong side of the form handler. Does nothing after the first call.
      *
-     * @param message the first request with a form, or a message that is not part of an HTTP request
+     * @param message the first request that has a form or is malformed, or a message that is not part of an HTTP request
      */
     void check(ChannelHandlerContext form, Object message) {
         if (checked.get() || !checked.compareAndSet(false, true)) {
@@ -52,12 +55,8 @@ final class PipelineOrder {
     }
 
     private static @Nullable Class<?> misplaced(ChannelHandler handler, boolean before) {
-        return before
-                ? AFTER.stream()
-                        .filter(type -> type.isInstance(handler))
-                        .findFirst()
-                        .orElse(null)
-                : handler instanceof CorsHandler ? CorsHandler.class : null;
+        return (before ? AFTER : BEFORE)
+                .stream().filter(type -> type.isInstance(handler)).findFirst().orElse(null);
     }
 
     private static void warn(String message) {

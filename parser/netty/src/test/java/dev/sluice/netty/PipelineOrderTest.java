@@ -19,6 +19,7 @@ import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpContentCompressor;
 import io.netty.handler.codec.http.HttpContentDecompressor;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -35,13 +36,18 @@ import io.netty.handler.codec.http.cors.CorsConfigBuilder;
 import io.netty.handler.codec.http.cors.CorsHandler;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.stream.ChunkedStream;
 import io.netty.handler.stream.ChunkedWriteHandler;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.handler.timeout.IdleStateHandler;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -49,9 +55,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -67,7 +78,7 @@ class PipelineOrderTest {
     private static final String FORM = UPLOAD + Upload.TYPE + "\r\nContent-Length: ";
     private static final String TEXT = UPLOAD + "text/plain\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n";
 
-    /** The application: responds to any request at its end, to a malformed one at once, and to a WebSocket frame with a copy. */
+    /** The application: responds to any request at its end, to a malformed one at once, and to a WebSocket frame with a copy. Closes idle connections. */
     private static final class Application extends SimpleChannelInboundHandler<Object> {
         private String uri = "";
         private int size;
@@ -89,6 +100,14 @@ class PipelineOrderTest {
                             && head.decoderResult().isFailure()) {
                 respond(ctx);
             }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof IdleStateEvent) {
+                ctx.close();
+            }
+            ctx.fireUserEventTriggered(event);
         }
 
         private void respond(ChannelHandlerContext ctx) {
@@ -142,10 +161,13 @@ class PipelineOrderTest {
         server = new NettyServer(transport, channel -> {
             channel.config().setAllocator(buffers);
             ChannelHandler form = handlers.newHandler();
+            ChannelHandler placed = other.get();
+            ChannelHandler codec = new HttpServerCodec();
+            boolean first = before && placed instanceof SslHandler;
             channel.pipeline()
-                    .addLast(new HttpServerCodec())
-                    .addLast(before ? other.get() : form)
-                    .addLast(before ? form : other.get())
+                    .addLast(first ? placed : codec)
+                    .addLast(first ? codec : before ? placed : form)
+                    .addLast(before ? form : placed)
                     .addLast(new Application());
         });
         socket = server.connect();
@@ -390,6 +412,143 @@ class PipelineOrderTest {
         upgrade();
         assertEcho();
         assertEquals((byte) 0x88, socket.getInputStream().readAllBytes()[0], "a Close frame");
+    }
+
+    // ---- SslHandler
+
+    /** A key for localhost, which its clients trust. */
+    private static SSLContext tls(Path directory) throws Exception {
+        Path file = directory.resolve("key");
+        Process keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-alias",
+                        "key",
+                        "-keyalg",
+                        "EC",
+                        "-dname",
+                        "CN=localhost",
+                        "-storetype",
+                        "PKCS12",
+                        "-storepass",
+                        "secret",
+                        "-keystore",
+                        file.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        assertEquals(0, keytool.waitFor());
+        KeyStore store = KeyStore.getInstance(file.toFile(), "secret".toCharArray());
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(store, "secret".toCharArray());
+        TrustManagerFactory trusted = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trusted.init(store);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), trusted.getTrustManagers(), null);
+        return context;
+    }
+
+    private static SslHandler sslHandler(SSLContext tls) {
+        SSLEngine engine = tls.createSSLEngine();
+        engine.setUseClientMode(false);
+        SslHandler handler = new SslHandler(engine);
+        handler.setHandshakeTimeoutMillis(1000);
+        return handler;
+    }
+
+    @Test
+    void sslHandler_before_formIsReceivedAndRefusalIsRead(@TempDir Path directory) throws Exception {
+        SSLContext tls = tls(directory);
+        connect(true, () -> {
+            SslHandler handler = sslHandler(tls);
+            handler.setHandshakeTimeoutMillis(TimeUnit.MINUTES.toMillis(2));
+            return handler;
+        });
+        socket = tls.getSocketFactory().createSocket(socket, "localhost", socket.getPort(), true);
+        sendForm(100_000);
+        assertResponse(200);
+        send(FORM + (2 << 20) + "\r\n\r\n", "--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write(new byte[1 << 20]);
+        assertResponse(400);
+    }
+
+    @Test
+    void sslHandler_after_connectionEndsWithTheHandshakeTimeout() throws Exception {
+        warning = "SslHandler must be before";
+        SSLContext tls = SSLContext.getDefault();
+        connect(false, () -> sslHandler(tls));
+        NettyServer.send(socket, "\u0016\u0003\u0001\u0000\u0005hello\r\n\r\n");
+        assertEquals(-1, socket.getInputStream().read());
+    }
+
+    // ---- IdleStateHandler
+
+    private static ChannelHandler closeIfNothingIsReadFor(int seconds) {
+        return new IdleStateHandler(seconds, 0, 0);
+    }
+
+    /** Sends a form in ten pieces. */
+    private void sendSlowly(long pauseMillis) throws Exception {
+        byte[] body = Upload.body(10_000);
+        NettyServer.send(socket, FORM + body.length + "\r\n\r\n");
+        for (int at = 0; at < body.length; at += 1100) {
+            TimeUnit.MILLISECONDS.sleep(pauseMillis);
+            socket.getOutputStream().write(body, at, Math.min(1100, body.length - at));
+        }
+    }
+
+    @Test
+    void idleStateHandler_before_seesTheBytesOfASlowClient() throws Exception {
+        connect(true, () -> closeIfNothingIsReadFor(5));
+        sendSlowly(600);
+        assertResponse(200);
+    }
+
+    @Test
+    void idleStateHandler_before_firesWhileAFormWaitsForItsSink() throws Exception {
+        upload.shut();
+        connect(true, () -> closeIfNothingIsReadFor(1));
+        sendForm(1000);
+        assertEquals(-1, socket.getInputStream().read());
+    }
+
+    @Test
+    void idleStateHandler_after_firesWhileAFormArrives() throws Exception {
+        connect(false, () -> closeIfNothingIsReadFor(1));
+        assertThrows(IOException.class, () -> {
+            sendSlowly(300);
+            assertResponse(200);
+        });
+    }
+
+    // ---- HttpContentCompressor
+
+    private String sendFormForCompressedResponse(int size) throws IOException {
+        byte[] body = Upload.body(size);
+        send(FORM + body.length + "\r\nAccept-Encoding: gzip\r\n\r\n", body);
+        return NettyServer.response(socket);
+    }
+
+    private String getCompressed() throws IOException {
+        NettyServer.send(socket, "GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n");
+        return assertResponse(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void compressor_before_compressesAllResponses_after_thoseOfTheApplication(boolean before) throws IOException {
+        connect(before, HttpContentCompressor::new);
+        upload.change = options -> options.maxPartBytes(1000);
+        for (int i = 0; i < 2; i++) {
+            assertTrue(getCompressed().contains("content-encoding: gzip"));
+            String response = sendFormForCompressedResponse(1000);
+            assertTrue(response.startsWith("HTTP/1.1 200"), response);
+            assertEquals(before, response.contains("content-encoding: gzip"), response);
+        }
+        String refusal = sendFormForCompressedResponse(1001);
+        assertTrue(refusal.startsWith("HTTP/1.1 413"), refusal);
+        assertEquals(before, refusal.contains("content-encoding: gzip"), refusal);
     }
 
     // ---- malformed requests
