@@ -22,6 +22,8 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -29,15 +31,16 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -138,35 +141,62 @@ class FormMeterBinderTest {
         assertThrows(ClassNotFoundException.class, () -> Class.forName("org.HdrHistogram.Histogram"));
     }
 
-    /** Prometheus replaces the dots in the name of a meter, and appends the unit and the statistic. */
-    @Test
-    void queriesOfGuide_useRegisteredMeters() throws IOException {
+    /** The metrics that a Prometheus server sees after an accepted and a rejected form, each with its labels. */
+    private Map<String, Map<String, Set<String>>> exported() throws IOException {
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        meters.bindTo(prometheus);
         read(body("1"), options().build()).close();
-        Set<String> names = registry.getMeters().stream()
-                .map(meter -> meter.getId().getName().replace('.', '_')
-                        + (meter instanceof Timer
-                                ? "_seconds_count"
-                                : meter.getId().getBaseUnit() == null
-                                        ? ""
-                                        : "_" + meter.getId().getBaseUnit()))
-                .collect(Collectors.toSet());
-        Path page = Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/operations.md");
-        Matcher queries =
-                Pattern.compile("```promql\\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(page));
-        assertTrue(queries.find());
-        Set<String> used = Pattern.compile("\\bsluice_\\w+")
-                .matcher(queries.group(1))
+        FormOptions small = options().maxPartBytes(2).build();
+        assertThrows(MultipartException.class, () -> read(body("123"), small));
+        Map<String, Map<String, Set<String>>> metrics = new HashMap<>();
+        Pattern.compile("^(\\w+)(?:\\{(.*)\\})? \\S+$", Pattern.MULTILINE)
+                .matcher(prometheus.scrape())
                 .results()
-                .map(MatchResult::group)
-                .collect(Collectors.toSet());
-        assertEquals(5, used.size(), used::toString);
-        assertTrue(names.containsAll(used), () -> used + " " + names);
+                .forEach(line -> {
+                    Map<String, Set<String>> labels = metrics.computeIfAbsent(line.group(1), name -> new HashMap<>());
+                    Pattern.compile("(\\w+)=\"(\\w*)\"")
+                            .matcher(String.valueOf(line.group(2)))
+                            .results()
+                            .forEach(label -> labels.computeIfAbsent(label.group(1), name -> new HashSet<>())
+                                    .add(label.group(2)));
+                });
+        return metrics;
+    }
+
+    @Test
+    void queriesOfGuide_useExportedMetricsAndLabels() throws IOException {
+        Map<String, Map<String, Set<String>>> metrics = exported();
+        assertEquals(
+                Set.of("completed", "limit_exceeded"),
+                metrics.get("sluice_forms_seconds_count").get("outcome"));
         List<String> outcomes = Stream.of(FormSummary.Outcome.values())
                 .map(outcome -> outcome.name().toLowerCase(Locale.ROOT))
                 .toList();
-        Matcher outcome = Pattern.compile("outcome[!=~]+\"([^\"]+)\"").matcher(queries.group(1));
-        while (outcome.find()) {
-            assertTrue(outcomes.containsAll(List.of(outcome.group(1).split("\\|"))), outcome.group());
+        Path page = Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/operations.md");
+        Matcher block = Pattern.compile("```promql\\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(page));
+        assertTrue(block.find());
+        List<String> queries = block.group(1)
+                .lines()
+                .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                .toList();
+        assertEquals(5, queries.size(), queries::toString);
+        for (String query : queries) {
+            Set<String> labels = new HashSet<>();
+            Matcher metric = Pattern.compile("\\b(sluice_\\w+)(?:\\{(\\w+)[!=~]+\"([^\"]+)\"\\})?")
+                    .matcher(query);
+            for (boolean more = metric.find(); more; more = metric.find()) {
+                assertTrue(metrics.containsKey(metric.group(1)), () -> query + ": " + metrics.keySet());
+                labels.addAll(metrics.get(metric.group(1)).keySet());
+                if (metric.group(2) != null) {
+                    assertEquals("outcome", metric.group(2), query);
+                    assertTrue(outcomes.containsAll(List.of(metric.group(3).split("\\|"))), query);
+                }
+            }
+            Pattern.compile("by \\(([^)]*)\\)")
+                    .matcher(query)
+                    .results()
+                    .forEach(by ->
+                            assertTrue(labels.containsAll(List.of(by.group(1).split(", "))), query));
         }
     }
 
