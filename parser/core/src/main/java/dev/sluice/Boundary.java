@@ -54,8 +54,8 @@ public final class Boundary {
     /**
      * {@return the boundary of a {@code multipart} body of any subtype, read from the value of its {@code Content-Type} header field}
      *
-     * <p>The sender chooses the subtype, which decides on the rules: outside of {@code multipart/form-data}, no preset requires a name of a
-     * part. Use {@link #formData(String, Preset)} for forms.
+     * <p>Use {@link #formData(String, Preset)} for forms. This method lets the sender choose the subtype, and parts need a name only in
+     * {@code multipart/form-data}.
      *
      * @param contentType the field value, or null if the request has no such field
      * @param preset decides which deviations are accepted
@@ -89,7 +89,7 @@ public final class Boundary {
         return of(RandomBoundary.next(), mediaType, "");
     }
 
-    /** {@return the boundary of a form, without a check of {@code value}, which must be random} */
+    /** {@return the boundary of a form} {@code value} must be random and is not checked. */
     static Boundary randomForm(String value) {
         return new Boundary(new ContentTypeParser.Result(value, ContentTypeParser.FORM_DATA, List.of()));
     }

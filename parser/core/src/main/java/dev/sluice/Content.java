@@ -32,7 +32,7 @@ public final class Content {
     private final StreamSource source;
     private final long length;
 
-    /** Whether the only stream has been claimed; null if the source can be read several times. */
+    /** Whether the stream has been claimed, if it can be read only once; null if the source can be read several times. */
     private final @Nullable AtomicBoolean used;
 
     private Content(
@@ -99,7 +99,7 @@ public final class Content {
         return new Content(null, null, source, length, used);
     }
 
-    /** {@return the number of bytes, or less than 0 if it is unknown} */
+    /** {@return the number of bytes; negative if it is unknown} */
     long length() {
         return length;
     }
@@ -108,19 +108,19 @@ public final class Content {
         return used == null;
     }
 
-    /** {@return false if the content can be sent only once and has been claimed before} Otherwise claims it. */
+    /** Claims the content for one sending. {@return false if it can be sent only once and has been claimed before} */
     boolean claim() {
         return used == null || !used.getAndSet(true);
     }
 
-    /** Takes back a {@link #claim}. */
+    /** Cancels the last {@link #claim}. */
     void unclaim() {
         if (used != null) {
             used.set(false);
         }
     }
 
-    /** {@return the bytes if they are in an array of at most {@code most} bytes, or null} */
+    /** {@return the bytes if the content is an array of at most {@code most} bytes; otherwise null} */
     byte @Nullable [] small(int most) {
         return array != null && array.length <= most ? array : null;
     }

@@ -7,7 +7,7 @@ import static dev.sluice.Deviation.Verdict.REPORTED;
 import dev.sluice.MultipartException.Reason;
 
 /**
- * A difference between a body and the form that RFC 2046, RFC 7578 and all mainstream clients agree on.
+ * A difference between a body and the format on which RFC 2046, RFC 7578 and all mainstream clients agree.
  *
  * <p>A {@link Preset} decides for each deviation whether it is accepted, accepted and reported by {@link MultipartDecoder#deviations()},
  * or rejected with the {@link MultipartException.Reason} given here.
@@ -21,9 +21,9 @@ public enum Deviation {
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
     /**
-     * Text in which some readers find another boundary. It is the word {@code boundary} in the name or value of another parameter, as in
-     * {@code xboundary} and {@code x="; boundary=y"}, or in the boundary itself, as in {@code "boundary=y"} and {@code boundary}; or it is
-     * a backslash in another quoted parameter.
+     * A {@code Content-Type} in which some readers find another boundary. It contains the word {@code boundary} in another parameter, as in
+     * {@code xboundary} and {@code x="; boundary=y"}, or in the boundary itself, as in {@code "boundary=y"} and {@code boundary}. A
+     * backslash in another quoted parameter has the same effect.
      */
     LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A comma in place of the semicolon after the media type, as in an example of RFC 1867. */
@@ -64,7 +64,7 @@ public enum Deviation {
     FOLDED_HEADER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** Control characters other than NUL, CR and LF in a quoted value of a {@code Content-Disposition}. Browsers send them. */
     CONTROL_IN_DISPOSITION(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
-    /** The {@code Content-Length} of a part, if it is not a number, occurs twice, or differs from the size of the part. It is ignored. */
+    /** A {@code Content-Length} of a part that is not a number, occurs twice, or differs from the size of the part. It is ignored. */
     PART_CONTENT_LENGTH(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /** A {@code Content-Transfer-Encoding} other than 7bit, 8bit or binary (deprecated by RFC 7578 section 4.7). */
     TRANSFER_ENCODING(Reason.UNSUPPORTED_TRANSFER_ENCODING, REFUSED, REPORTED, ACCEPTED),
@@ -116,8 +116,8 @@ public enum Deviation {
      */
     PARAMETER_CONTINUATION(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /**
-     * The only file name cannot be decoded. A malformed {@code filename*} is used literally. If continuations are not joined, the part has
-     * no file name, but other readers find a file.
+     * A file name that cannot be decoded, in a part without another file name. A malformed {@code filename*} is used literally. A part
+     * whose continuations are not joined has no file name, but other readers find a file.
      */
     UNREADABLE_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /** A form-data part whose content is a multipart body. It is delivered as one part, unless a form expands it ({@code expandNested}). */
@@ -128,11 +128,10 @@ public enum Deviation {
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /**
-     * The charset of a field, if it is not a superset of US-ASCII (UTF-16, EBCDIC). If a {@code _charset_} field contains it, it is
-     * ignored.
+     * A charset of a field that is not a superset of US-ASCII (UTF-16, EBCDIC). Such a charset in a {@code _charset_} field is ignored.
      */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
-    /** The {@code charset} of a field, if the platform does not support it. UTF-8 is used instead. */
+    /** A {@code charset} of a field that the platform does not support. UTF-8 is used instead. */
     UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);
 
     /** The decision of a preset on a deviation. */

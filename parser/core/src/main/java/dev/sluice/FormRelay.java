@@ -17,21 +17,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A relay of a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new boundary.
- * {@link Preset#STRICT} accepts the result, so the other server finds the same parts as the rule.
+ * {@link Preset#STRICT} accepts the result, so the other server reads exactly the parts that the relay has written.
  *
  * {@snippet file="RelayForm.java" region="relay"}
  *
- * <p>Feed a chunk, then call {@link #next()} until it returns null, but only as fast as the other server reads. The relay holds one chunk
- * and one header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is decoded,
- * because many servers ignore the {@code Content-Transfer-Encoding} header. If the form of the client is rejected or incomplete,
+ * <p>Feed a chunk, then call {@link #next()} until it returns null. Call it only as fast as the other server reads. The relay holds one
+ * chunk and one header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is
+ * decoded, because many servers ignore the {@code Content-Transfer-Encoding} header. If the form of the client is rejected or incomplete,
  * {@link #next()} throws, and the close-delimiter is never returned: abort the outgoing message.
  */
 public final class FormRelay implements AutoCloseable {
     /**
      * A part of the outgoing form.
      *
-     * @param filename null for a field; empty for a file input that was left empty, which has no content and is written as browsers write
-     *     it
+     * @param filename null for a field; empty for a file input that was left empty. Such a part has no content, and is written as browsers
+     *     write it
      * @param contentType null to write none
      * @param content replaces the content of the part, <em>transferred</em>; null to keep it
      */
@@ -76,7 +76,7 @@ public final class FormRelay implements AutoCloseable {
     /** Content after the head that was returned last. */
     private @Nullable ByteBuf pending;
 
-    /** Whether the current part has the content that the client sent. */
+    /** Whether the content from the client is passed on for the current part. */
     private boolean passing;
 
     /** The decoder for the transfer encoding of the current part; null if it has none. */
@@ -98,8 +98,8 @@ public final class FormRelay implements AutoCloseable {
      * @param contentType the {@code Content-Type} of the client, or null if it has none
      * @param options the preset and the limits for the form of the client
      * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type of the client
-     *     that could be misread: a file gets {@code application/octet-stream}, a field no type. If a part that the rule has not changed
-     *     could still be misread, the form is rejected
+     *     that could be misread: a file gets {@code application/octet-stream}, and a field gets no type. If a part that the rule has not
+     *     changed could still be misread, the form is rejected
      * @param rule the decision about each part; called once for each
      * @throws MultipartException if {@code contentType} is not acceptable
      */

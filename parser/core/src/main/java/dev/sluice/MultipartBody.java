@@ -44,8 +44,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultipartBody {
     /**
-     * The size of a frame of HTTP/2, unless the server permits larger ones. Clients would split a larger chunk and send its rest in a short
-     * frame. Tomcat closes a connection after two short frames.
+     * The maximum size of an HTTP/2 frame, unless the server permits larger frames. A client would split a larger chunk and send the rest
+     * of it in a short frame, and Tomcat closes a connection after two short frames.
      */
     private static final int CHUNK_SIZE = 16 * 1024;
 
@@ -334,7 +334,7 @@ public final class MultipartBody {
             }
         }
 
-        /** {@return the part whose content was opened last, for messages} */
+        /** {@return a description of the part whose content was opened last, for error messages} */
         private String current() {
             return inserts.get(opened - 1).describe();
         }

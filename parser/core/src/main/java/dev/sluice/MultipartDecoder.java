@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>The parts, their content, the deviations, and the error with its offset do not depend on how the body is split into chunks. Only
- *       {@link Event#NEED_INPUT} and the division of the content into {@link Event#DATA} events do.
+ *       the {@link Event#NEED_INPUT} events and the division of the content into {@link Event#DATA} events depend on it.
  *   <li>File data is not copied. {@link #data()} is a slice of the chunk, except for text that looked like a delimiter and turned out to be
  *       data.
  *   <li>The decoder holds at most one chunk and one header section, whose size is limited. Its work is linear in the number of bytes fed.
@@ -132,7 +132,7 @@ public final class MultipartDecoder implements AutoCloseable {
 
     private static final int MAX_PADDING = 256;
 
-    /** The index in the delimiter's text at which a match starts if the line end before it belongs to the header section. */
+    /** The index in the delimiter's text at which a match starts if the line end before the delimiter belongs to the header section. */
     private static final int AFTER_OWN_LINE_END = 2;
 
     private static final long NONE = -1;
@@ -472,7 +472,7 @@ public final class MultipartDecoder implements AutoCloseable {
             }
             return null;
         }
-        if (search.isAtLookalike()) { // the data before it has been delivered
+        if (search.isAtLookalike()) { // the data before the lookalike has been delivered
             if (partSize == options.maxPartBytes()) {
                 throw partTooLarge();
             }
@@ -487,7 +487,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return end > start ? emit(null, start, end - start) : null;
     }
 
-    /** Reports the lookalike that ends at {@code position}. Later lookalikes in the same part are not reported. */
+    /** Reports the lookalike delimiter that ends at {@code position}. Later ones in the same part are not reported. */
     private void passLookalike() throws Rejection {
         String detail = "a delimiter follows a bare CR or LF";
         deviations.require(Deviation.LOOKALIKE_DELIMITER, partIndex, offsetOf(position), detail);

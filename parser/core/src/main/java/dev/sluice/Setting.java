@@ -9,9 +9,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names, defaults and ranges of all settings, for values given as text: init parameters, properties, command lines. The builder method
- * with the name of the setting documents it. Default times are in nanoseconds. The default of a flag is 0 or 1, or -1 if
- * {@link Preset#decodes()} decides.
+ * The names, defaults and ranges of all settings, for values given as text: init parameters, properties, command lines. Each setting is
+ * documented by the builder method of the same name. Default times are in nanoseconds. The default of a flag is 0 or 1, or -1 if {@link
+ * Preset#decodes()} decides.
  */
 public enum Setting {
     PRESET(Scope.BODY, Kind.PRESET, 0),

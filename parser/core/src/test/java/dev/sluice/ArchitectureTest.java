@@ -121,14 +121,14 @@ class ArchitectureTest {
     void publicTypes_areListedInPackageInfo() throws IOException {
         for (String directory : new String[] {"dev/sluice", "dev/sluice/form"}) {
             Path folder = Path.of("src/main/java", directory);
-            String told = Files.readString(folder.resolve("package-info.java"));
+            String packageInfo = Files.readString(folder.resolve("package-info.java"));
             try (Stream<Path> files = Files.list(folder)) {
                 List<String> missing = files.filter(path -> path.toString().endsWith(".java"))
                         .filter(path ->
                                 lines(path).anyMatch(line -> line.matches("public .*(class|interface|enum|record) .*")))
                         .map(path -> path.getFileName().toString().replace(".java", ""))
                         .filter(name -> !Pattern.compile("\\." + name + "\\b")
-                                .matcher(told)
+                                .matcher(packageInfo)
                                 .find())
                         .toList();
                 assertEquals(List.of(), missing, directory);

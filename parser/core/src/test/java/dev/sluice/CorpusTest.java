@@ -42,7 +42,7 @@ class CorpusTest {
     /** The largest number of bytes at the start of a case after which a decoder is closed. */
     private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 128, 2048);
 
-    /** In large cases, a decoder is also closed at each of this number of bytes before the end. */
+    /** In large cases, a decoder is also closed after each of the last bytes. This is the number of these bytes. */
     private static final int LAST = ProofSize.of("sluice.corpus.last", 32, 2048);
 
     /** A case with an acceptable Content-Type. */

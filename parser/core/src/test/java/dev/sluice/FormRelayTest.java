@@ -79,7 +79,7 @@ class FormRelayTest {
     }
 
     @Test
-    void parts_areKeptDroppedChangedAndAdded() throws IOException {
+    void rule_mayKeepDropChangeAndAddParts() throws IOException {
         Rule rule = head -> switch (String.valueOf(head.name())) {
             case "title" -> new Part("subject", null, "text/plain", null);
             case "secret" -> null;
@@ -96,7 +96,7 @@ class FormRelayTest {
     }
 
     @Test
-    void stream_hasTheRelayedForm_orThrows() throws IOException {
+    void inputStream_returnsTheRelayedForm_orThrows() throws IOException {
         FormRelay relay = relay(NameEscaping.REJECT, head -> head.name().equals("secret") ? null : Part.of(head));
         try (InputStream in = relay.inputStream(new ByteArrayInputStream(Decoding.bytes(FORM)));
                 MultipartReader parts = MultipartReader.create(in, relay.contentType())) {
@@ -208,7 +208,7 @@ class FormRelayTest {
     }
 
     @Test
-    void fieldOfTheClient_withTypeOfBinaryFile_losesItsType() throws IOException {
+    void fieldOfTheClient_withTypeOctetStream_isRelayedWithoutType() throws IOException {
         String form = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n"
                 + "Content-Type: application/octet-stream\r\n\r\n1\r\n--x--\r\n";
         assertEquals(List.of("a null null 1"), relayed(form, 1000, NameEscaping.REPLACE, Part::of));
@@ -239,7 +239,7 @@ class FormRelayTest {
     }
 
     @Test
-    void nameOfTheClient_thatIsTooLong_rejectsTheForm() throws IOException {
+    void nameOfTheClient_tooLong_formIsRejected() throws IOException {
         String form = "--x\r\nContent-Disposition: form-data; name=\"" + "a".repeat(9000)
                 + "\"\r\nContent-Type: image\r\n\r\n\r\n--x--\r\n";
         MultipartOptions large = MultipartOptions.builder()
@@ -256,7 +256,7 @@ class FormRelayTest {
     }
 
     @Test
-    void malformedForm_isNeverCompleted() throws IOException {
+    void malformedForm_getsNoCloseDelimiter() throws IOException {
         for (int end = 0; end < FORM.length() - 2; end++) {
             String truncated = FORM.substring(0, end);
             assertThrows(MultipartException.class, () -> relayed(truncated, 7, NameEscaping.REJECT, Part::of));
@@ -266,7 +266,7 @@ class FormRelayTest {
     }
 
     @Test
-    void failureOfTheRule_endsTheRelay() throws IOException {
+    void rule_throws_relayIsClosed() throws IOException {
         IOException refused = new IOException("not a photo");
         ByteBuf content = allocator.buffer().writeByte('a');
         try (FormRelay relay = relay(NameEscaping.REJECT, head -> {

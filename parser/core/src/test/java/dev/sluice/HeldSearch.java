@@ -7,7 +7,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The search of a decoder, forced into a mode that it otherwise reaches after many bytes: grams after 16 KiB, passes over spans after 4
- * KiB. Only the fields that choose the mode are changed. Tests set the mode before each event, so it does not depend on previous input.
+ * KiB. Only the fields that choose the mode are changed. Tests set the mode before each event, so the mode does not depend on previous
+ * input. {@link dev.sluice.buffer.DelimiterSearch} explains grams and spans.
  */
 public final class HeldSearch {
     private static final VarHandle SEARCH = field(MultipartDecoder.class, "search");

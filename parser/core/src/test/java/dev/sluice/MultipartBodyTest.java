@@ -173,7 +173,7 @@ class MultipartBodyTest {
 
     @ParameterizedTest
     @EnumSource
-    void body_isTheSameInEveryWay(Way way) throws IOException {
+    void body_writtenInAnyWay_hasTheSameBytes(Way way) throws IOException {
         Path file = Files.write(directory.resolve("a.bin"), random(100_000));
         ByteBuf buffer = Unpooled.directBuffer().writeBytes(random(50_000)).skipBytes(10);
         MultipartBody.Builder builder = MultipartBody.builder()
@@ -230,7 +230,7 @@ class MultipartBodyTest {
 
     @ParameterizedTest
     @EnumSource
-    void contentThatDiffersFromItsLength_failsTheBody(Way way) throws IOException {
+    void content_lengthDiffersFromDeclaredLength_throws(Way way) throws IOException {
         Path file = Files.write(directory.resolve("a.bin"), random(10));
         MultipartBody body =
                 MultipartBody.builder().field("x", "y").file("photo", file).build();
@@ -250,7 +250,7 @@ class MultipartBodyTest {
 
     @ParameterizedTest
     @EnumSource
-    void contentWithDelimiter_failsTheBody(Way way) {
+    void content_containsDelimiter_throws(Way way) {
         for (Content content : List.of(
                 Content.of("--x"),
                 Content.of(Unpooled.wrappedBuffer("a\r\n--x".getBytes(StandardCharsets.US_ASCII))),
@@ -266,7 +266,7 @@ class MultipartBodyTest {
 
     @ParameterizedTest
     @EnumSource
-    void contentThatCanBeSentOnce_failsTheSecondTimeBeforeTheFirstByte(Way way) throws IOException {
+    void contentForOneSending_sentAgain_throwsBeforeTheFirstByte(Way way) throws IOException {
         for (Content content : List.of(
                 Content.once(new ByteArrayInputStream(random(10))),
                 Content.once(new ByteArrayInputStream(random(10))).withLength(10))) {
@@ -297,7 +297,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void related_namesTheTypeOfItsFirstPart() throws IOException {
+    void related_contentType_namesTheTypeOfTheFirstPart() throws IOException {
         MultipartBody body = MultipartBody.builder("related")
                 .boundary("b c")
                 .part(
@@ -372,7 +372,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void names_areEscapedAsChosen() throws IOException {
+    void names_areEscapedAsTheBuilderSays() throws IOException {
         MultipartBody body = MultipartBody.builder()
                 .browserEscaping()
                 .field("a\r\nb", "")
@@ -411,7 +411,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void chunkOfAStream_isAsLargeAsNeeded_andHasTheHeadsAround() throws IOException {
+    void smallBody_withStream_isOneChunkOfExactSize() throws IOException {
         MultipartBody body = MultipartBody.builder()
                 .field("a", "b")
                 .file(
@@ -460,7 +460,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void contentThatCanBeSentOnce_isNotTakenByABodyThatCannotBeSent() throws IOException {
+    void contentForOneSending_bodyCannotBeSent_remainsUnused() throws IOException {
         Content fresh = Content.once(new ByteArrayInputStream(random(10)));
         Content used = Content.once(new ByteArrayInputStream(random(10)));
         MultipartBody.builder().field("b", "c/d", used).build().writeTo(OutputStream.nullOutputStream());
@@ -515,7 +515,7 @@ class MultipartBodyTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void failureOfAStream_isThrownUnchanged_andClosesIt(boolean failsToClose) throws IOException {
+    void stream_throws_exceptionIsUnchangedAndStreamIsClosed(boolean failsToClose) throws IOException {
         Failing stream = new Failing(failsToClose);
         MultipartBody body =
                 MultipartBody.builder().field("a", "b/c", Content.once(stream)).build();
@@ -526,7 +526,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void chunks_failed_doNotContinue() {
+    void chunks_afterFailure_rejectNext() {
         MultipartBody body = MultipartBody.builder()
                 .field("a", "b/c", Content.stream(InputStream::nullInputStream).withLength(1))
                 .build();
@@ -536,7 +536,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void streamThatReturnsNothing_doesNotEndTheBody() throws IOException {
+    void stream_readReturnsZero_isReadAgain() throws IOException {
         int[] reads = {0};
         InputStream stream = new ByteArrayInputStream(new byte[] {'a'}) {
             @Override
@@ -560,7 +560,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void publisher_deliversWhatIsRequested() {
+    void publisher_deliversTheRequestedNumberOfChunks() {
         byte[] content = random(100_000);
         MultipartBody body = MultipartBody.builder()
                 .file(

@@ -117,7 +117,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void lookalike_delaysNoByte() throws Exception {
+    void lookalikeDelimiter_split_precedingBytesAreDeliveredAtOnce() throws Exception {
         MultipartOptions strict =
                 MultipartOptions.builder().preset(Preset.STRICT).build();
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), strict)) {

@@ -46,7 +46,7 @@ class MultipartEncoderTest {
     }
 
     @Test
-    void form_isWrittenInCanonicalForm() throws IOException {
+    void form_isWrittenInCanonicalFormat() throws IOException {
         MultipartEncoder encoder = form();
         String body = text(encoder.beginPart("title", null, null))
                 + text(encoder.write(bytes("Sea")))
@@ -144,7 +144,7 @@ class MultipartEncoderTest {
     }
 
     @Test
-    void partWithoutName_isNamedByItsIndex() throws IOException {
+    void partWithoutName_messageContainsItsIndex() throws IOException {
         MultipartEncoder encoder = encoder("multipart/mixed");
         encoder.beginPart(List.of()).release();
         IOException failure = assertThrows(IOException.class, () -> encoder.write(bytes("--x")));
@@ -154,7 +154,7 @@ class MultipartEncoderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--x", "--xa", "a\r\n--x", "a\r\n--x--\r\n", "\r\r\n--x", "a\r--x", "a\n--x", "\n--x"})
-    void content_withDelimiter_failsTheBodyAtEverySplit(String content) throws IOException {
+    void content_containsDelimiter_throwsAtEverySplit(String content) throws IOException {
         for (int split = 0; split <= content.length(); split++) {
             MultipartEncoder encoder = form();
             encoder.beginPart("a\u202Eb", null, null).release();

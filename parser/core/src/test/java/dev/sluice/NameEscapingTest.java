@@ -142,7 +142,7 @@ class NameEscapingTest {
 
     @ParameterizedTest
     @CsvSource({"a[b,a_b", "a]b,a_b", "[a],_a_", "a[b]c,a_b_c", "a[[b]],a__b__", "]b[c],_b_c_", "a[b][c,a_b__c"})
-    void bracketsThatArentAnArray_areRejectedForFiles(String name, String replaced) throws IOException {
+    void brackets_notAnArray_areRejectedForFiles(String name, String replaced) throws IOException {
         assertRejected(name, "f", NameEscaping.REJECT);
         assertEquals(replaced, written(name, "f", NameEscaping.REPLACE).name());
         assertEquals(name, written("a", name, NameEscaping.REJECT).filename());
@@ -166,14 +166,14 @@ class NameEscapingTest {
     }
 
     @Test
-    void quote_isAPercentEscape() throws IOException {
+    void quote_isWrittenAsPercentEscape() throws IOException {
         assertEquals("a%22b", written("a\"b", null, NameEscaping.REJECT).name());
         assertEquals("%22", written("a", "\"", NameEscaping.BROWSER).filename());
         assertEquals("a_b", written("a\"b", null, NameEscaping.REPLACE).name());
     }
 
     @Test
-    void lineEnd_isAPercentEscapeAsInBrowsers() throws IOException {
+    void lineEnd_browserEscaping_isWrittenAsPercentEscape() throws IOException {
         assertEquals("a%0D%0Ab", written("a\r\nb", null, NameEscaping.BROWSER).name());
         assertEquals("a__b", written("a\r\nb", null, NameEscaping.REPLACE).name());
         assertRejected("a\rb", null, NameEscaping.REJECT);

@@ -48,7 +48,7 @@ class NettyVersionTest {
         "shop, 1.0,",
         ", 1.0,",
     })
-    void oldNetty_isReportedByFirstObject(@Nullable String title, String version, @Nullable String problem)
+    void nettyVersion_tooOld_firstUseThrows(@Nullable String title, String version, @Nullable String problem)
             throws Exception {
         Path buffer = withManifest(jar(ByteBuf.class), title, version);
         for (Class<?> first : FIRST) {
@@ -63,7 +63,7 @@ class NettyVersionTest {
     }
 
     @Test
-    void missingNetty_isReportedByFirstObject() throws Exception {
+    void nettyMissing_firstUseNamesTheMissingClass() throws Exception {
         for (Class<?> first : FIRST) {
             assertEquals("there is no io/netty/buffer/ByteBuf", problem(first, jar(ReferenceCounted.class)));
             assertEquals("there is no io/netty/util/ReferenceCounted", problem(first, jar(ByteBuf.class)));

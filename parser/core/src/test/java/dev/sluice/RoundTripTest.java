@@ -25,7 +25,7 @@ class RoundTripTest {
     private static final MultipartOptions STRICT =
             MultipartOptions.builder().preset(Preset.STRICT).build();
 
-    /** A part that was written, with the names that STRICT reads if it is the only part. */
+    /** A written part, with its names as STRICT reads them in a form that contains only this part. */
     private record Written(
             String name,
             @Nullable String filename,

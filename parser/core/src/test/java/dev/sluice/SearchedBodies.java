@@ -4,7 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Bodies with enough data for each mode of the search, and with data that looks like delimiters. */
+/**
+ * Bodies with enough data for each mode of the search, and with data that looks like delimiters. {@link dev.sluice.buffer.DelimiterSearch}
+ * explains grams, spans and candidates.
+ */
 final class SearchedBodies {
     /** Boundaries of three lengths: too short for grams, long enough for grams if there are no passes, and always long enough. */
     private static final List<Boundary> BOUNDARIES = List.of(
@@ -30,7 +33,9 @@ final class SearchedBodies {
                 .toList();
     }
 
-    /** Parts of some hundred bytes without candidates, with a short part between them, so that a span starts with a delimiter. */
+    /**
+     * Parts of a few hundred bytes without candidates, and a short part between each two of them, so that a span starts with a delimiter.
+     */
     private static Body stretches(Boundary boundary) {
         return body("stretches", boundary, clear(330), clear(5), clear(560));
     }

@@ -88,7 +88,7 @@ class SentByHttpClientTest {
     }
 
     @Test
-    void redirect_ofABodyThatCanBeSentOnce_failsWithAdvice() {
+    void redirect_bodyForOneSending_failsWithAdvice() {
         Content content = Content.once(new ByteArrayInputStream(new byte[10]));
         MultipartBody body =
                 MultipartBody.builder().file("c", "d", "e/f", content).build();

@@ -216,7 +216,7 @@ class SettingTest {
 
     @ParameterizedTest
     @EnumSource
-    void malformedText_isRejectedWithNameTextAndExpectedForm(Setting setting) {
+    void malformedText_messageHasNameTextAndExpectedFormat(Setting setting) {
         String text = "\0-1";
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> setting.parse(text));
         assertTrue(e.getMessage().startsWith(setting.key() + " is '" + text + "', must be "), e.getMessage());

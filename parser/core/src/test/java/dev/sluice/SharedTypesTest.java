@@ -82,7 +82,7 @@ class SharedTypesTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** {@return the fields that are not final and have a reason} */
+    /** {@return the fields in {@link #NOT_FINAL}} */
     static Set<String> explained() {
         return NOT_FINAL.keySet();
     }

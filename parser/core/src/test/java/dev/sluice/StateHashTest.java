@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * The split proof is only as good as its hash. Every field of the decoder and of all reachable objects is either in the hash, or cannot
- * influence later chunks, for a reason given here. A new field fails this test until it is listed.
+ * The split proof is valid only if its hash covers all state. Every field of the decoder and of all reachable objects is either in the
+ * hash, or cannot influence later chunks, for a reason given here. A new field fails this test until it is listed.
  */
 class StateHashTest {
     /** For each type, the fields in the hash, and the other fields with the reason why they are not in the hash. */

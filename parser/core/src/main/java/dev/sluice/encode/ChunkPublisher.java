@@ -41,8 +41,8 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
     private final class Subscription implements Flow.Subscription {
         private final Flow.Subscriber<? super ByteBuffer> subscriber;
         /**
-         * The number of chunks that were requested and not yet delivered. The thread that raises it from 0 delivers them. After the last
-         * signal it stays above 0, so that no thread delivers again.
+         * The number of chunks that were requested and not yet delivered. The thread that raises the number from 0 delivers the chunks.
+         * After the last signal, the number stays above 0, so no thread delivers again.
          */
         private final AtomicLong demand = new AtomicLong();
 

@@ -48,7 +48,7 @@ public final class DelimiterCheck {
             clear &= ~boundary.getByte(i);
         }
         boolean fits = Integer.bitCount(set | clear) >= MIN_EQUAL_BITS;
-        tail = delimiter.length() - 2; // without CR, because LF alone begins a lookalike
+        tail = delimiter.length() - 2; // without CR, because LF alone begins a lookalike delimiter
         stride = fits ? boundary.readableBytes() - Long.BYTES + 1 : 0;
         mask = (set | clear) * 0x0101010101010101L;
         value = set * 0x0101010101010101L;

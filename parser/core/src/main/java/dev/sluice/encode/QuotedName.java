@@ -27,8 +27,8 @@ public final class QuotedName {
     private static final String PARAMETER = "name";
 
     /**
-     * If the name of a file input contains this word after a blank, or twice in succession, a reader takes it for the parameter and finds
-     * no file.
+     * If the name of a file input contains this word after a blank, or twice in succession, at least one reader takes the word for the
+     * parameter and finds no file.
      */
     private static final String FILENAME = "filename";
 

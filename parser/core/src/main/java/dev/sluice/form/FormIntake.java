@@ -27,10 +27,9 @@ import org.jspecify.annotations.Nullable;
  * part goes to the destination that the {@link PartDecider} chose. Once all parts are complete and published, {@link
  * #completion()} has the form.
  *
- * <p><b>One end.</b> A form ends exactly once: complete, rejected, aborted, or after a failure of a sink, the disk or the
- * application. Unless it is complete, it releases everything it held and removes all published parts before {@link #completion()}
- * fails. A rejected form may still have demand for bytes, which are discarded: many clients do not read a response before they have
- * sent their body.
+ * <p><b>End.</b> A form ends exactly once: it is complete, rejected or aborted, or a sink, the disk or the application has failed. Unless
+ * it is complete, it releases everything it held and removes all published parts before {@link #completion()} fails. A rejected form may
+ * still have demand for bytes, which are discarded: many clients do not read a response before they have sent their body.
  *
  * <p><b>Flow control.</b> The demand is 0 while a sink is not ready or enough chunks wait to be decoded. A slow sink therefore
  * slows the client down, and no thread waits for it. When demand returns, the intake calls {@link FormSource#wanted()}.
@@ -236,9 +235,8 @@ public final class FormIntake {
     /**
      * {@return the form, which belongs to the caller, who closes it}
      *
-     * <p>Fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the reason given to
-     * {@link #abort}. As with every stage, callbacks see the failure as the cause of a {@link
-     * java.util.concurrent.CompletionException}.
+     * <p>The stage fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the reason given to
+     * {@link #abort}. As with every stage, callbacks see the failure as the cause of a {@link java.util.concurrent.CompletionException}.
      */
     public CompletionStage<MultipartForm> completion() {
         return completion.minimalCompletionStage();
@@ -304,7 +302,10 @@ public final class FormIntake {
         }
     }
 
-    /** Decodes on a thread of the source, which triggers {@link #decoding}: a container may drop the task. */
+    /**
+     * Schedules decoding on a thread of the source. The scheduled task triggers {@link #decoding} itself. If the container drops the task,
+     * other threads can still trigger it.
+     */
     private void callLater() {
         try {
             source.resume(this::callNow);

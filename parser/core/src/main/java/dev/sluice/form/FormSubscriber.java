@@ -81,8 +81,8 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     /**
      * {@return the form, which belongs to the caller, who closes it}
      *
-     * <p>Fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the failure given to {@link
-     * #onError}. If the commit of a form has begun, the form can complete even after {@link #onError}.
+     * <p>The stage fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the failure given
+     * to {@link #onError}. If the commit of a form has begun, the form can complete even after {@link #onError}.
      *
      * <p>This is always the same future. If it is cancelled, the form is aborted, or closed if it still completes. Do not cancel a stage
      * that depends on it: the form would continue, and nothing would close it.

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A form that is sent to another server while it arrives. It publishes the body of the outgoing request, with a new boundary, and has a
- * sink for each part that the decider of the incoming form sends. Create one per form, and close it when the form has ended.
+ * sink for each part that the decider of the incoming form forwards. Create one per form, and close it when the form has ended.
  *
  * {@snippet file="ForwardServlet.java" region="forward"}
  *
@@ -50,7 +50,8 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     private volatile Flow.@Nullable Subscriber<? super ByteBuf> subscriber;
     private volatile boolean cancelled;
 
-    // Written by the form, in this order: buffers, whether they are the last ones, and the readiness it waits for.
+    // The incoming form writes these fields in this order: the buffers, whether they are the last ones, and the
+    // readiness for which the form waits.
     private final Queue<ByteBuf> waiting = new ConcurrentLinkedQueue<>();
     private volatile boolean committing;
     private volatile @Nullable Readiness blocked;
@@ -157,7 +158,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         return send();
     }
 
-    /** Fails the outgoing request, and with it the form, unless the subscriber has everything. */
+    /** Fails the outgoing request, and with it the form, unless the subscriber has received everything. */
     @Override
     public void cancelCommit(Throwable reason) {
         abort(reason);
@@ -169,7 +170,10 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         close();
     }
 
-    /** {@return a readiness that waits until the subscriber has all buffers and requests more, or has the last one} */
+    /**
+     * {@return a readiness that is ready when the subscriber has received all buffers and either requests more or has received the last
+     * one}
+     */
     private Readiness send() throws IOException {
         Readiness sent = Readiness.pending();
         blocked = sent;
@@ -260,7 +264,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         }
     }
 
-    /** Sends the next signals to the subscriber and to the form. {@return false, because nothing is left to do} */
+    /** Sends the next signals to the subscriber and to the form. {@return false: the task never stops early} */
     private boolean deliver() {
         Readiness form = blocked;
         boolean last = committing;

@@ -23,7 +23,7 @@ public final class Readiness {
     /** The readiness of a sink that is ready now. */
     public static final Readiness READY = new Readiness(DONE);
 
-    /** Null while pending, the listener while pending with one, {@link #DONE}, or the failure. */
+    /** While pending, the listener, or null if there is none; afterwards, {@link #DONE} or the failure. */
     private final AtomicReference<@Nullable Object> state;
 
     private Readiness(@Nullable Object state) {

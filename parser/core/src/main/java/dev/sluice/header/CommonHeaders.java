@@ -12,8 +12,8 @@ import dev.sluice.buffer.Text;
  * </pre>
  *
  * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory. Every preset accepts
- * this form without a deviation. {@link HeaderSection}, {@link PartRules} and {@link DispositionParser} read all other sections, and would
- * produce the same result for a section of this form.
+ * this format without a deviation. {@link HeaderSection}, {@link PartRules} and {@link DispositionParser} read all other sections, and
+ * would produce the same result for a section in this format.
  */
 final class CommonHeaders {
     private static final Keyword NAME = new Keyword("Content-Disposition: form-data; name=\"");

@@ -140,7 +140,7 @@ final class DispositionParser {
         }
     }
 
-    /** Sets the parameters from the positions in a section of the common form. {@link #parse} would produce the same result. */
+    /** Sets the parameters from the positions in a section in the common format. {@link #parse} would produce the same result. */
     void set(byte[] array, CommonHeaders common) {
         bytes = array;
         name.set(common.nameStart, common.nameStart, common.nameEnd, false);
@@ -235,7 +235,8 @@ final class DispositionParser {
         long bit = 1L << kind.ordinal();
         if ((foundKinds & bit) == 0) {
             foundKinds |= bit;
-            int place = kind == Deviation.DISPOSITION_SYNTAX ? 0 : found.size(); // precedes others at the same byte
+            // DISPOSITION_SYNTAX precedes other deviations at the same byte.
+            int place = kind == Deviation.DISPOSITION_SYNTAX ? 0 : found.size();
             found.add(place, new PartNames.FoundDeviation(position, kind, false));
         }
         if (!preset.accepts(kind)) {

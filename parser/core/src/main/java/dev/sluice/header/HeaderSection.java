@@ -44,15 +44,15 @@ import org.jspecify.annotations.Nullable;
  * <p>The result is {@link #fields}: the positions of all names and values. {@link PartRules} looks up and checks the fields that affect
  * decoding.
  *
- * <p>Nearly all sections have the form of {@link CommonHeaders}. If the first block contains such a section, it is recognized as a whole,
- * with the same result.
+ * <p>Nearly all sections are in the format of {@link CommonHeaders}. If the first block contains such a section, it is recognized as a
+ * whole, with the same result.
  */
 public final class HeaderSection implements AutoCloseable {
     private static final String NOT_TOKEN = "a header name contains the byte";
 
     /**
-     * The allocator if the options have none. It is unpooled and not tracked for leaks: the garbage collector frees the one array of
-     * a decoder, and a tracked buffer would take at least a microsecond at the level PARANOID.
+     * The allocator if the options have none. It is unpooled and not tracked for leaks: the garbage collector frees the one array of a
+     * decoder, and a tracked buffer would take at least a microsecond at Netty's leak detection level PARANOID.
      */
     private static final ByteBufAllocator UNTRACKED = new UnpooledByteBufAllocator(false, true);
 
@@ -174,7 +174,7 @@ public final class HeaderSection implements AutoCloseable {
         scanned = at;
     }
 
-    /** {@return whether the buffer contains the whole section and it has the common form} If so, reads it completely. */
+    /** {@return whether the buffer contains the whole section and the section is in the common format} If so, reads it completely. */
     private boolean readCommon() {
         int base = bytes.arrayOffset();
         if (maxFields < 2 || !common.matches(bytes.array(), base, base + bytes.size())) {
@@ -201,7 +201,7 @@ public final class HeaderSection implements AutoCloseable {
         fields[at + 3] = 0;
     }
 
-    /** {@return the positions in a section of the common form; null for other sections} */
+    /** {@return the positions in a section in the common format; null for other sections} */
     @Nullable
     CommonHeaders commonHeaders() {
         return isCommon ? common : null;

@@ -51,7 +51,7 @@ public final class PartNames {
         disposition.clear();
     }
 
-    /** Prepares the names of a section of the common form, which has only plain parameters. */
+    /** Prepares the names of a section in the common format, which has only plain parameters. */
     void set(CommonHeaders common) {
         hasName = true;
         hasFilename = common.filenameStart >= 0;
@@ -128,7 +128,8 @@ public final class PartNames {
     }
 
     /**
-     * {@return whether the plain file name is a fallback for old readers: an encoded word, or the extended one with characters replaced}
+     * {@return whether the plain file name is a fallback for old readers: an encoded word, or the extended file name with characters
+     * replaced}
      */
     private boolean isLossyFormOf(String extended) {
         if (disposition.filename.isEncodedWord()) {

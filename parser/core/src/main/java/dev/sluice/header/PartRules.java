@@ -94,7 +94,7 @@ public final class PartRules {
         }
     }
 
-    /** Checks a section of the common form, in which only the charset and the number of files can be wrong. */
+    /** Checks a section in the common format, in which only the charset and the number of files can be wrong. */
     private void set(CommonHeaders common) throws Rejection {
         dispositionField = 0;
         typeField = common.typeStart < 0 ? ABSENT : 1;
@@ -217,7 +217,7 @@ public final class PartRules {
         disposition.parse(unfolded, 0, unfolded.length);
     }
 
-    /** {@return the index in the section of a position in the value that the disposition parser has read} */
+    /** {@return the index in the section for a position in the value that the disposition parser has read} */
     private int index(int position) {
         return origins.length > 0 ? origins[position] : position;
     }

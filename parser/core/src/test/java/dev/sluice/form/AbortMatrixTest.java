@@ -99,7 +99,7 @@ class AbortMatrixTest {
     @Tag("sized")
     @ParameterizedTest
     @EnumSource(Way.class)
-    void nothingIsLeft(Way way) throws IOException {
+    void formEndedAtAnyByte_releasesEverything(Way way) throws IOException {
         byte[] body = body();
         try (SpoolDirectory spool = open(way == Way.QUOTA_THEN_CLOSE ? 2 * Spool.BLOCK : 1 << 20)) {
             for (int at = way.ordinal() % STEP; at <= body.length; at += at < body.length - 12 ? STEP : 1) {

@@ -68,7 +68,7 @@ class ClientPaceTest {
         assertEquals(5.0, pace.patience() / 1e9, 1e-6);
     }
 
-    /** Two threads may pass their times in the wrong order. */
+    /** Two threads may pass their clock readings in the wrong order. */
     @Test
     void overlappingTimes_areChargedOnce() {
         pace.startWaiting(seconds(0));

@@ -438,7 +438,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void part_publishedDuringAnAbort_isRetracted() throws IOException {
+    void part_publishedDuringAbort_isRetracted() throws IOException {
         for (boolean seen : new boolean[] {false, true}) {
             Remote first = new Remote();
             Remote second = new Remote();
@@ -589,7 +589,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void commit_pending_decidesInSpiteOfAnAbortAndOfATimeLimit() throws IOException {
+    void commit_pendingDuringAbortOrTimeout_decidesTheOutcome() throws IOException {
         IOException unknown = new IOException("unknown");
         for (boolean isAborted : new boolean[] {true, false}) {
             for (boolean fails : new boolean[] {true, false}) {
@@ -637,7 +637,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void commit_threadInterrupted_decides() throws Exception {
+    void commit_threadInterrupted_decidesTheOutcome() throws Exception {
         Commit commit = new Commit();
         Thread reader = Thread.currentThread();
         commit.whenBegun = () -> {
@@ -726,7 +726,7 @@ class FormIntakeTest extends SpooledTest {
     /** A decompressing stream reports 1 available byte until its end, even if the next byte takes long. */
     @ParameterizedTest
     @CsvSource({"0, 40", "1, 40", "2, 2"})
-    void read_availableBytes_areDecodedTogether(int atHand, int chunks) throws IOException {
+    void read_availableBytes_areDecodedTogether(int available, int chunks) throws IOException {
         List<Integer> received = new ArrayList<>();
         FormOptions options = FormOptions.inMemory(budget)
                 .metrics(new FormMetrics() {
@@ -750,7 +750,7 @@ class FormIntakeTest extends SpooledTest {
 
             @Override
             public int available() {
-                return atHand; // even at its end
+                return available; // even at its end
             }
         };
         PushedForm.read(thousands, Upload.BOUNDARY, options).close();
@@ -786,9 +786,9 @@ class FormIntakeTest extends SpooledTest {
         runResumed(slow);
         assertTrue(slow.intake().isOver());
         assertEquals(0, slow.intake().demand());
-        int told = slow.wanted;
+        int wakeUps = slow.wanted;
         slow.intake().checkPace(now.get() + second);
-        assertEquals(told, slow.wanted, "the time of an ended form does not count");
+        assertEquals(wakeUps, slow.wanted, "the time of an ended form does not count");
     }
 
     /** Many clients send nothing more until they have the response, and some then send nothing at all. */
@@ -1196,7 +1196,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void sink_readyWhileItIsChecked_continues() throws Exception {
+    void sink_becomesReadyDuringTheCheck_formContinues() throws Exception {
         AtomicReference<@Nullable Readiness> asked = new AtomicReference<>();
         Upload upload = new Upload();
         for (int i = 0; i < RACERS; i++) {

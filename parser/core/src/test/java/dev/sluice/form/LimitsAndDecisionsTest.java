@@ -73,7 +73,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void memoryOfAPartOutsideTheForm_isReleasedAtItsEnd() throws IOException {
+    void partNotKeptByTheForm_memoryIsReleasedAtItsEnd() throws IOException {
         Upload upload = new Upload().field("abc", "1").field("abc", "2").field("abc", "3");
         long one = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6;
         List<Supplier<PartDecision>> decisions = List.of(
@@ -160,7 +160,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @Test
-    void rejectedForm_reportsHowMuchToDrain() throws IOException {
+    void rejectedForm_demandsTheBytesToDiscard() throws IOException {
         byte[] body =
                 new Upload().field("a", "1").file("b", "b", "x".repeat(5000)).toBytes();
         FormOptions options = options()
@@ -245,10 +245,10 @@ class LimitsAndDecisionsTest extends SpooledTest {
 
     /** Feeds a body in chunks of one byte, one per nanosecond, and returns the reported progress. */
     private List<Progress> progressOf(byte[] body, Duration interval) throws IOException {
-        List<Progress> told = new ArrayList<>();
+        List<Progress> reports = new ArrayList<>();
         AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 20);
         FormOptions options =
-                options().progress(told::add, interval).clock(nanos::get).build();
+                options().progress(reports::add, interval).clock(nanos::get).build();
         try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options, body.length)) {
             for (int at = 0; at < body.length; at++) {
                 Upload.feed(assembler, body, at, at + 1, 1);
@@ -256,7 +256,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
             }
             assembler.finish().close();
         }
-        return told;
+        return reports;
     }
 
     @SuppressWarnings("unchecked")
@@ -295,16 +295,16 @@ class LimitsAndDecisionsTest extends SpooledTest {
     @Test
     void progress_respectsItsIntervalAndReportsTheEnd() throws IOException {
         byte[] body = new Upload().file("f", "f", "x".repeat(100)).toBytes();
-        List<Progress> told = progressOf(body, Duration.ofNanos(10));
-        int last = told.size() - 1;
-        assertEquals(new Progress(body.length, body.length, 0, 100, true, true), told.get(last));
-        assertEquals(new Progress(1, body.length, -1, 0, false, false), told.get(0));
-        assertTrue(told.stream().allMatch(progress -> progress.expectedBytes() == body.length));
-        long before = told.get(0).bodyBytes() - 10;
+        List<Progress> reports = progressOf(body, Duration.ofNanos(10));
+        int last = reports.size() - 1;
+        assertEquals(new Progress(body.length, body.length, 0, 100, true, true), reports.get(last));
+        assertEquals(new Progress(1, body.length, -1, 0, false, false), reports.get(0));
+        assertTrue(reports.stream().allMatch(progress -> progress.expectedBytes() == body.length));
+        long before = reports.get(0).bodyBytes() - 10;
         boolean partEnded = false;
-        for (Progress progress : told.subList(0, last)) {
+        for (Progress progress : reports.subList(0, last)) {
             long expected = progress.partEnded() && !partEnded ? progress.bodyBytes() : before + 10;
-            assertEquals(expected, progress.bodyBytes(), told.toString());
+            assertEquals(expected, progress.bodyBytes(), reports.toString());
             partEnded |= progress.partEnded();
             before = progress.bodyBytes();
         }
@@ -319,34 +319,34 @@ class LimitsAndDecisionsTest extends SpooledTest {
             upload.field("a", "v".repeat(size));
         }
         byte[] body = upload.toBytes();
-        List<Progress> told = progressOf(body, Duration.ofDays(1));
-        assertEquals(1 + 30 + 1, told.size(), "after the first byte, each part, and the form");
+        List<Progress> reports = progressOf(body, Duration.ofDays(1));
+        assertEquals(1 + 30 + 1, reports.size(), "after the first byte, each part, and the form");
         for (int part = 0; part < 30; part++) {
-            Progress progress = told.get(1 + part);
+            Progress progress = reports.get(1 + part);
             assertEquals(part, progress.partIndex());
             assertEquals(part, progress.partBytes());
             assertTrue(progress.partEnded());
             assertFalse(progress.ended());
-            assertTrue(progress.bodyBytes() > told.get(part).bodyBytes());
+            assertTrue(progress.bodyBytes() > reports.get(part).bodyBytes());
         }
         List<Progress> inOneChunk = new ArrayList<>();
         upload.read(options().progress(inOneChunk::add, Duration.ofDays(1)).build())
                 .close();
         assertEquals(
-                told.subList(1, 31).stream().map(Progress::partBytes).toList(),
+                reports.subList(1, 31).stream().map(Progress::partBytes).toList(),
                 inOneChunk.subList(0, 30).stream().map(Progress::partBytes).toList());
     }
 
     @Test
     void progress_reportsAPartAsEndedOnlyAtItsEnd() throws IOException {
         byte[] body = new Upload().field("a", "1").field("b", "22").toBytes();
-        List<Progress> told = progressOf(body, Duration.ZERO);
-        for (Progress progress : told) {
+        List<Progress> reports = progressOf(body, Duration.ZERO);
+        for (Progress progress : reports) {
             int ends = progress.partIndex() == 0 ? 1 : 2;
             assertEquals(
                     progress.partEnded(),
                     progress.partIndex() >= 0
-                            && told.stream()
+                            && reports.stream()
                                     .filter(other -> other.partEnded() && other.partIndex() == progress.partIndex())
                                     .anyMatch(other -> other.bodyBytes() <= progress.bodyBytes()),
                     progress.toString());
@@ -354,55 +354,55 @@ class LimitsAndDecisionsTest extends SpooledTest {
         }
         assertEquals(
                 List.of(-1, 0, 1),
-                told.stream().map(Progress::partIndex).distinct().toList());
+                reports.stream().map(Progress::partIndex).distinct().toList());
     }
 
     @Test
     void progress_ofABodyWithoutParts_reportsNoPart() throws IOException {
         byte[] body = new Upload().toBytes();
-        List<Progress> told = progressOf(body, Duration.ofDays(1));
-        assertEquals(new Progress(body.length, body.length, -1, 0, false, true), told.get(told.size() - 1));
-        assertEquals(2, told.size());
+        List<Progress> reports = progressOf(body, Duration.ofDays(1));
+        assertEquals(new Progress(body.length, body.length, -1, 0, false, true), reports.get(reports.size() - 1));
+        assertEquals(2, reports.size());
     }
 
     @Test
     void metrics_reportReceivedBytesAndOneEndPerStart() throws IOException {
-        List<String> told = new ArrayList<>();
+        List<String> reports = new ArrayList<>();
         FormMetrics metrics = new FormMetrics() {
             @Override
             public void formStarted() {
-                told.add("started");
+                reports.add("started");
             }
 
             @Override
             public void bodyReceived(int bytes) {
-                told.add("received " + bytes);
+                reports.add("received " + bytes);
             }
 
             @Override
             public void formEnded(FormSummary summary) {
-                told.add("ended " + summary.outcome());
+                reports.add("ended " + summary.outcome());
             }
         };
         byte[] body = new Upload().field("a", "1").toBytes();
         FormOptions options = options().metrics(metrics).build();
         try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
             Upload.feed(assembler, body, 0, 10, 7);
-            assertEquals(List.of("started", "received 7", "received 3"), told);
+            assertEquals(List.of("started", "received 7", "received 3"), reports);
         }
-        assertEquals("ended ABORTED", told.get(told.size() - 1));
-        told.clear();
+        assertEquals("ended ABORTED", reports.get(reports.size() - 1));
+        reports.clear();
         PushedForm.read(new ByteArrayInputStream(body), Upload.BOUNDARY, options)
                 .close();
-        assertEquals(List.of("started", "received " + body.length, "ended COMPLETED"), told);
-        told.clear();
+        assertEquals(List.of("started", "received " + body.length, "ended COMPLETED"), reports);
+        reports.clear();
         FormOptions noMemory =
                 FormOptions.inMemory(MemoryBudget.of(0)).metrics(metrics).build();
         assertEquals(
                 Reason.MEMORY_FULL,
                 assertThrows(MultipartException.class, () -> PushedForm.create(Upload.BOUNDARY, noMemory))
                         .reason());
-        assertEquals(List.of("started", "ended OVERLOADED"), told);
+        assertEquals(List.of("started", "ended OVERLOADED"), reports);
     }
 
     @Test

@@ -119,7 +119,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void parts_areSentRenamedOrDropped_howeverTheFormIsSplit() throws IOException {
+    void parts_atEverySplit_areSentRenamedOrDropped() throws IOException {
         for (int size = 1; size <= FORM.length; size++) {
             OutgoingForm each = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
             Received body = new Received();
@@ -169,7 +169,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void incompleteForm_failsTheRequest_whereverItEnds() {
+    void form_endsEarlyAtAnyByte_outgoingRequestFails() {
         for (int end = 0; end < FORM.length - 2; end++) {
             byte[] truncated = Arrays.copyOf(FORM, end);
             OutgoingForm each = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
@@ -191,7 +191,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void requestThatEndsEarly_failsTheForm_whereverItEnds() {
+    void outgoingRequest_endsEarlyAtAnyByte_formFails() {
         IOException refused = new IOException("the other server answers 403");
         List<Function<Received, Runnable>> ways = List.of(
                 body -> () -> body.subscription.cancel(), body -> () -> body.subscription.request(0), body -> () -> {
@@ -231,7 +231,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void cancelledCommit_failsTheRequestUnlessItIsComplete() throws IOException {
+    void commit_cancelled_requestFailsUnlessComplete() throws IOException {
         IOException gone = new IOException("the connection is closed");
         Readiness commit = out.commit();
         assertFalse(commit.isReady());
@@ -249,7 +249,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void answerAfterTheEnd_doesNotFailTheForm() throws IOException {
+    void response_afterCompleteRequest_doesNotFailTheForm() throws IOException {
         received.onBuffer = () -> received.subscription.request(1);
         subscribe();
         send(FORM, 1000);
@@ -285,7 +285,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void fileInputThatWasLeftEmpty_isSentUnlessItHasContent() throws IOException {
+    void emptyFileInput_isSentUnlessItHasContent() throws IOException {
         subscribe();
         send(new Upload().file("photo", "", "").toBytes(), 1000);
         assertEquals(List.of("photo  application/octet-stream "), read(out.contentType(), received.body));

@@ -5,7 +5,9 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 
-/** A spool with predictable names, which would help an attacker. For tests in other packages. */
+/**
+ * A spool with predictable file names, for tests in other packages. In production, such names would help an attacker.
+ */
 public final class PlannedSpool {
     private PlannedSpool() {}
 

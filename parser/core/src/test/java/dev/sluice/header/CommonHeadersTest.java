@@ -30,7 +30,7 @@ class CommonHeadersTest {
     private static final int STEP = ProofSize.of("sluice.usual.step", 5, 1);
     private static final String MEANINGFUL = "\u0000\t\n\r \"'*/:;=\\\u007f\u0080\u00ff";
 
-    private static boolean isUsual(String section) {
+    private static boolean isCommon(String section) {
         byte[] bytes = (" " + section + "data").getBytes(StandardCharsets.ISO_8859_1);
         return new CommonHeaders().matches(bytes, 1, bytes.length);
     }
@@ -49,10 +49,10 @@ class CommonHeadersTest {
     @Test
     void matches_headersOfClients() {
         for (String section : USUAL) {
-            assertTrue(isUsual(section), section);
+            assertTrue(isCommon(section), section);
         }
         assertTrue(
-                isUsual(NAME.replace("a b", "") + "; filename=\"\"\r\nContent-Type: application/octet-stream" + END));
+                isCommon(NAME.replace("a b", "") + "; filename=\"\"\r\nContent-Type: application/octet-stream" + END));
     }
 
     @Test
@@ -79,7 +79,7 @@ class CommonHeadersTest {
                 NAME + "\r\nContent-Type: multipart/mixed" + END,
                 NAME + "\r\nContent-Type: MULTIPART/mixed" + END,
                 NAME + TYPE + "\r\n folded" + END)) {
-            assertFalse(isUsual(other), other);
+            assertFalse(isCommon(other), other);
         }
     }
 

@@ -6,14 +6,14 @@ import io.netty.buffer.UnpooledHeapByteBuf;
 
 /** A buffer that counts reads and copies of its bytes. */
 final class CountedBytes extends UnpooledHeapByteBuf {
-    private long looks;
+    private long reads;
 
     CountedBytes(byte[] bytes) {
         super(UnpooledByteBufAllocator.DEFAULT, bytes, bytes.length);
     }
 
-    long looks() {
-        return looks;
+    long reads() {
+        return reads;
     }
 
     /** Prevents uncounted access. */
@@ -29,31 +29,31 @@ final class CountedBytes extends UnpooledHeapByteBuf {
 
     @Override
     protected byte _getByte(int index) {
-        looks++;
+        reads++;
         return super._getByte(index);
     }
 
     @Override
     protected long _getLong(int index) {
-        looks += Long.BYTES;
+        reads += Long.BYTES;
         return super._getLong(index);
     }
 
     @Override
     protected long _getLongLE(int index) {
-        looks += Long.BYTES;
+        reads += Long.BYTES;
         return super._getLongLE(index);
     }
 
     @Override
     public ByteBuf getBytes(int index, byte[] target, int at, int length) {
-        looks += length;
+        reads += length;
         return super.getBytes(index, target, at, length);
     }
 
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int at, int length) {
-        looks += length;
+        reads += length;
         return super.getBytes(index, target, at, length);
     }
 }

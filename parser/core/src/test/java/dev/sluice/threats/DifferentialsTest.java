@@ -245,7 +245,7 @@ class DifferentialsTest {
         List<String> tokens = List.of(" ", "\r\n", "QQ", "Q \r\n", "\t");
         for (String token : tokens) {
             for (int chunkSize : new int[] {1, 76, 8192, 64 << 10}) {
-                assertLookedAtOnce(Run.bytes(token.repeat((64 << 10) / token.length())), chunkSize);
+                assertReadOnce(Run.bytes(token.repeat((64 << 10) / token.length())), chunkSize);
             }
         }
         for (String token : tokens) {
@@ -270,10 +270,10 @@ class DifferentialsTest {
     }
 
     /** Decodes base64, and checks that each byte is read once and little memory is allocated. */
-    private static void assertLookedAtOnce(byte[] encoded, int chunkSize) throws IOException {
+    private static void assertReadOnce(byte[] encoded, int chunkSize) throws IOException {
         TransferDecoder decoder = LegacyFormats.transferDecoder("base64", IOException::new);
         byte[] decoded = new byte[TransferDecoder.maxDecoded(chunkSize)];
-        long looks = 0;
+        long reads = 0;
         long allocated = 0;
         for (int at = 0; at < encoded.length; at += chunkSize) {
             CountedBytes chunk =
@@ -281,10 +281,10 @@ class DifferentialsTest {
             long before = THREADS.getCurrentThreadAllocatedBytes();
             decoder.decode(chunk, decoded);
             allocated += THREADS.getCurrentThreadAllocatedBytes() - before;
-            looks += chunk.looks();
+            reads += chunk.reads();
             chunk.release();
         }
-        assertEquals(encoded.length, looks, "in chunks of " + chunkSize);
+        assertEquals(encoded.length, reads, "in chunks of " + chunkSize);
         assertTrue(allocated <= encoded.length, "allocated: " + allocated);
     }
 

@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bugs in other parsers that no other test in this package detected when they were introduced into Sluice. */
+/** Bugs of other parsers. When each bug was planted in Sluice, no other test in this package detected it. */
 class HistoryTest {
     @TempDir
     Path root;

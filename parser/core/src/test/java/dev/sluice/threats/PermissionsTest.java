@@ -90,7 +90,7 @@ class PermissionsTest {
     }
 
     @Test
-    void cve_2023_0482_fileCreation_withDefaultPlaceOrPermissions_isNotUsed() {
+    void cve_2023_0482_filesInDefaultDirectoryOrWithDefaultPermissions_areNotCreated() {
         noClasses()
                 .should()
                 .dependOnClassesThat()

@@ -106,11 +106,10 @@ public final class FormAssembler {
     }
 
     /**
-     * {@return the number of bytes that a body of {@code length} bytes writes to the spool at least; 0 if that is unknown} It is
-     * unknown with a decider, which may send all parts to sinks, and with transfer encodings or nested bodies, whose content may
-     * be much smaller than the body. Otherwise, at most {@code maxInMemoryBytes} stay in memory, and the rest goes to the spool,
-     * except delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of
-     * delimiters.
+     * {@return the minimum number of bytes that a body of {@code length} bytes writes to the spool; 0 if it is unknown} It is unknown if
+     * there is a decider, which may send all parts to sinks, or if transfer encodings or nested bodies are decoded, because their content
+     * may be much smaller than the body. Otherwise, at most {@code maxInMemoryBytes} stay in memory, and the rest goes to the spool, except
+     * delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of delimiters.
      */
     private static long leastOnDisk(long length, Boundary boundary, FormContext context) {
         FormOptions options = context.options();
@@ -352,7 +351,7 @@ public final class FormAssembler {
         return Readiness.READY;
     }
 
-    // ---- ends
+    // ---- the end of the form
 
     /**
      * Ends the body after its last byte, and publishes the sinks in order.
@@ -412,7 +411,7 @@ public final class FormAssembler {
         }
         over = true;
         boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
-        boolean unexplained = aborted && !overloaded; // not if the adapter had no thread for the form
+        boolean unexplained = aborted && !overloaded; // an abort for lack of a thread has the outcome OVERLOADED
         reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {

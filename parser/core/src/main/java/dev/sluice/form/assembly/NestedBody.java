@@ -26,7 +26,7 @@ final class NestedBody {
      *
      * <p>A part with a file name is always a file, so it is never expanded.
      *
-     * @param remaining what is left of the limits of the form
+     * @param remaining options with the limits that remain for the form
      */
     static @Nullable NestedBody of(PartHead part, MultipartOptions remaining) throws MultipartException {
         String type = part.contentType();

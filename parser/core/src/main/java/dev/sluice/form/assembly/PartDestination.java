@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The destination of one part: memory or a file of the form, a sink of the application, or nowhere.
  *
- * <p>The {@link Decider} chooses the destination. This class decodes the transfer encoding of the part and writes the
- * content. A decision can depend on the first bytes. Until it is made, they are collected in memory and charged to the
- * form. Each call writes to the sink at most once, so the returned readiness is the only one to wait for.
+ * <p>The {@link Decider} chooses the destination. This class decodes the transfer encoding of the part and writes the content. A decision
+ * can depend on the first bytes. Until the decision is made, these bytes are collected in memory and charged to the form. Each call writes
+ * to the sink at most once, so the returned readiness is the only one to wait for.
  */
 public final class PartDestination implements AutoCloseable {
     private static final byte[] NOTHING = {};
@@ -152,7 +152,7 @@ public final class PartDestination implements AutoCloseable {
         return peekedSize < peeked.length ? Readiness.READY : decideByPeek(data);
     }
 
-    /** Decides, then passes on the collected bytes and {@code rest}. */
+    /** Lets the callback decide, then passes on the collected bytes and {@code rest}. */
     private Readiness decideByPeek(ByteBuf rest) throws IOException {
         Peek decision = peek;
         byte[] bytes = Arrays.copyOf(peeked, peekedSize);

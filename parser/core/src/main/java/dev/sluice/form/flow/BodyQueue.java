@@ -9,15 +9,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received chunks of one form that are not decoded yet, and the room for more. After {@link #discard}, further chunks are
- * released.
+ * The received chunks of one form that are not decoded yet. The {@link #room()} is the number of bytes that the source may add. After
+ * {@link #discard}, further chunks are released.
  *
- * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a
- * chunk counts as its capacity, because that is the memory it occupies. {@link UnchargedMemory} adds up the chunks of all
- * forms. If the total is too large, a form has no room until its own chunks are decoded.
+ * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
+ * its capacity, because that is the memory it occupies. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large,
+ * a form has no room until its own chunks are decoded.
  *
- * <p>A source that finds no room is {@linkplain #pause() paused}, and must look for room again afterwards, because room may
- * have appeared in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
+ * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
+ * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
  */
 public final class BodyQueue {
     /** The maximum number of bytes of one form that wait to be decoded. */
@@ -95,9 +95,9 @@ public final class BodyQueue {
     }
 
     /**
-     * Leaves no room for more bytes to discard. Chunks that still arrive are released.
+     * Stops requesting bytes to discard. Chunks that still arrive are released.
      *
-     * @return whether there was room for bytes to discard
+     * @return whether bytes to discard were still requested
      */
     public boolean stopDiscarding() {
         return bytesToDiscard.getAndSet(0) > 0;
@@ -121,7 +121,7 @@ public final class BodyQueue {
         waitingBytes.addAndGet(-bytes);
     }
 
-    /** {@return whether at least half of the window is free, so that a paused source is worth waking} */
+    /** {@return whether at least half of the window is free, which is enough to wake a paused source} */
     public boolean isHalfEmpty() {
         return waitingBytes.get() <= window() / 2;
     }
