@@ -269,7 +269,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void serverRefusal_hasReason_failureHasNone() {
+    void rejectionByServer_hasReasonTag_failureHasNone() {
         FormOptions refusing =
                 options().decider(part -> PartDecision.reject(403, "no")).build();
         assertThrows(MultipartException.class, () -> read(body("1"), refusing));
@@ -287,7 +287,7 @@ class FormMeterBinderTest {
     }
 
     @Test
-    void formRefusedForMemoryAtItsHead_isCounted() {
+    void formRejectedAtItsHead_memoryFull_isCounted() {
         try (MemoryBudget.Account hog = memory.open()) {
             assertTrue(hog.tryReserve(70_000));
             for (int i = 0; i < 3; i++) {

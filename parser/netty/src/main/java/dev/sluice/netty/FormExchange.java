@@ -206,7 +206,7 @@ final class FormExchange implements FormSource {
                 Objects.requireNonNull(group.executor()).execute(once);
             } catch (RuntimeException | Error e) { // such as an OutOfMemoryError if no thread can be created
                 Objects.requireNonNull(intake).abort(e);
-                once.run(); // only ends the aborted form
+                once.run(); // the form was aborted, so this only ends it
             }
         }
     }

@@ -140,7 +140,7 @@ final class InboundQueue {
         requestRead(ctx);
     }
 
-    /** Reads for the next handlers. If they request this during a read, {@link #takeDeferredRead} then returns true. */
+    /** Reads for the next handlers. After a call during a read, {@link #takeDeferredRead} returns true. */
     void readForNextHandlers(ChannelHandlerContext ctx) {
         readDeferred |= reading;
         read(ctx);
@@ -165,9 +165,9 @@ final class InboundQueue {
     }
 
     /**
-     * Reads ahead while the form waits for a sink. Without a read, the transport notices neither the end of the connection nor,
-     * on a stream with unread data, the end of the parent connection. The messages are queued, and reading ahead continues
-     * until little room is left in this queue or in the queues of all connections together.
+     * Reads ahead while the form waits for a sink. If nothing is read, the transport notices neither the end of the connection nor, on a
+     * stream with unread data, the end of the parent connection. The messages are queued, and reading ahead continues until little room is
+     * left in this queue or in the queues of all connections together.
      *
      * @param begin whether to begin; otherwise a probe that has begun is continued
      */

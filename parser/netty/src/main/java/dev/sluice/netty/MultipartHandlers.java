@@ -34,16 +34,15 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Order of handlers.</b> A wrong order is logged as a warning when the first form or the first malformed request arrives.
  *
  * <ul>
- *   <li>After this handler: {@code HttpServerKeepAliveHandler}, {@code HttpObjectAggregator}, {@code
- *       HttpServerExpectContinueHandler} and {@code WebSocketServerProtocolHandler}. They then serve the other requests.
- *       Before this handler they would, in this order: close the connection as soon as a form is refused; hold every body in
- *       memory; request the body of a form that is refused at its head; lose their connections after {@link
- *       Builder#idleTimeout}.
- *   <li>Before this handler: {@code SslHandler}, which is the first handler of all; after the codec, no client can connect with TLS.
- *       {@code CorsHandler}, because a script in a browser can read only responses that pass through it.
- *       {@code HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form gets 415.
- *   <li>On either side: {@code HttpContentCompressor}. Before this handler it also compresses the responses to forms. {@code
- *       ChunkedWriteHandler}. If it is before this handler, a response must end in a {@code
+ *   <li>After this handler: {@code HttpServerKeepAliveHandler}, {@code HttpObjectAggregator}, {@code HttpServerExpectContinueHandler} and
+ *       {@code WebSocketServerProtocolHandler}. They then serve the other requests. Before this handler, the first would close the
+ *       connection as soon as a form is refused. The second would hold every body in memory. The third would request the body of a form
+ *       that is refused at its head. The fourth would lose its connections after {@link Builder#idleTimeout}.
+ *   <li>Before this handler: {@code SslHandler}, at the start of the pipeline, because no client can connect with TLS if it is after the
+ *       codec; {@code CorsHandler}, because a script in a browser can read only responses that pass through it. {@code
+ *       HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form gets 415.
+ *   <li>On either side: {@code HttpContentCompressor} and {@code ChunkedWriteHandler}. Before this handler, {@code HttpContentCompressor}
+ *       also compresses the responses to forms. If {@code ChunkedWriteHandler} is before this handler, a response must end in a {@code
  *       LastHttpContent} or an {@code HttpChunkedInput}; the next request waits for that end.
  *   <li>Not needed: {@code IdleStateHandler}. Before this handler it also fires while a form waits for its sink. After this handler it
  *       fires while a form arrives.

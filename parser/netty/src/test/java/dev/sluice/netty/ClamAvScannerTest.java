@@ -176,7 +176,7 @@ final class ClamAvScannerTest {
     }
 
     @Test
-    void verdictBeforeTheEnd_doesNotCount() throws Exception {
+    void verdict_beforeTheContentEnds_isNotAccepted() throws Exception {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", false, 0)) {
             PartSink sink =
                     ClamAvScanner.builder(TRANSPORT, fake.address()).build().scan(PartSink.discard());

@@ -198,7 +198,7 @@ class Http2Test {
     }
 
     @Test
-    void refusedClient_keepsSending_isReadToItsEnd() throws Exception {
+    void rejectedForm_clientKeepsSending_restIsRead() throws Exception {
         byte[] bad = Arrays.copyOf("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII), 800_000);
         Stream stream = new Stream(new Upload());
         stream.channel

@@ -830,7 +830,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void rejectedPart_isReportedWithItsPlace() {
+    void rejectedPart_isReportedWithNameAndOffset() {
         List<String> ended = new ArrayList<>();
         FormOptions counted = options.toBuilder()
                 .metrics(form -> ended.add(form.outcome() + " " + form.reason() + " " + form.remoteAddress() + " "

@@ -78,7 +78,10 @@ class PipelineOrderTest {
     private static final String FORM = UPLOAD + Upload.TYPE + "\r\nContent-Length: ";
     private static final String TEXT = UPLOAD + "text/plain\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n";
 
-    /** The application: responds to any request at its end, to a malformed one at once, and to a WebSocket frame with a copy. Closes idle connections. */
+    /**
+     * The application: responds to any request at its end, to a malformed one at once, and to a WebSocket frame with a copy. It closes
+     * idle connections.
+     */
     private static final class Application extends SimpleChannelInboundHandler<Object> {
         private String uri = "";
         private int size;
@@ -226,7 +229,7 @@ class PipelineOrderTest {
     // ---- HttpServerKeepAliveHandler
 
     @Test
-    void keepAliveHandler_before_closesWithoutReadingTheRestOfARefusedBody() throws IOException {
+    void keepAliveHandlerBeforeFormHandler_closesWithoutReadingTheRestOfARejectedBody() throws IOException {
         warning = "HttpServerKeepAliveHandler must be after";
         connect(true, HttpServerKeepAliveHandler::new);
         sendForm(1000);
@@ -242,7 +245,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void keepAliveHandler_after_refusedBodyIsReadAndOtherRequestsKeepTheConnection() throws IOException {
+    void keepAliveHandlerAfterFormHandler_rejectedBodyIsReadAndOtherRequestsKeepTheConnection() throws IOException {
         connect(false, HttpServerKeepAliveHandler::new);
         NettyServer.send(socket, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
         assertFalse(assertResponse(200).contains("connection: close"));
@@ -256,7 +259,7 @@ class PipelineOrderTest {
     // ---- HttpObjectAggregator
 
     @Test
-    void aggregator_before_smallFormIsReceivedAndOneLargerThanTwoTurnsIsRejected() throws IOException {
+    void aggregatorBeforeFormHandler_smallFormIsReceivedAndLargeFormIsRejected() throws IOException {
         warning = "HttpObjectAggregator must be after";
         connect(true, () -> new HttpObjectAggregator(4 << 20));
         sendForm(100_000);
@@ -266,7 +269,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void aggregator_before_requestsTheBodyOfAFormThatIsRefused() throws IOException {
+    void aggregatorBeforeFormHandler_requestsTheBodyOfARejectedForm() throws IOException {
         warning = "HttpObjectAggregator must be after";
         connect(true, () -> new HttpObjectAggregator(4 << 20));
         NettyServer.send(socket, TEXT);
@@ -276,7 +279,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void aggregator_after_formIsStreamedAndOtherBodiesAreAggregated() throws IOException {
+    void aggregatorAfterFormHandler_formIsStreamedAndOtherBodiesAreAggregated() throws IOException {
         connect(false, () -> new HttpObjectAggregator(1 << 20));
         for (int i = 0; i < 2; i++) {
             sendForm(2_000_000);
@@ -289,7 +292,7 @@ class PipelineOrderTest {
     // ---- HttpServerExpectContinueHandler
 
     @Test
-    void expectContinueHandler_before_requestsTheBodyOfAFormThatIsRefused() throws IOException {
+    void expectContinueHandlerBeforeFormHandler_requestsTheBodyOfARejectedForm() throws IOException {
         warning = "HttpServerExpectContinueHandler must be after";
         connect(true, HttpServerExpectContinueHandler::new);
         NettyServer.send(socket, TEXT);
@@ -298,7 +301,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void expectContinueHandler_after_refusalCostsNoBodyAndOtherRequestsContinue() throws IOException {
+    void expectContinueHandlerAfterFormHandler_rejectedBodyIsNotRequestedAndOtherRequestsContinue() throws IOException {
         connect(false, HttpServerExpectContinueHandler::new);
         NettyServer.send(socket, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n");
         assertContinue();
@@ -326,7 +329,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void decompressor_before_compressedFormIsReceived() throws IOException {
+    void decompressorBeforeFormHandler_compressedFormIsReceived() throws IOException {
         connect(true, PipelineOrderTest::decompressor);
         sendCompressedForm();
         assertResponse(200);
@@ -334,7 +337,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void decompressor_after_compressedFormIsRefused() throws IOException {
+    void decompressorAfterFormHandler_compressedFormIsRejected() throws IOException {
         connect(false, PipelineOrderTest::decompressor);
         sendCompressedForm();
         assertResponse(415);
@@ -356,7 +359,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void corsHandler_before_answersPreflightsAndRefusalsCanBeRead() throws IOException {
+    void corsHandlerBeforeFormHandler_scriptsCanReadRejections() throws IOException {
         connect(true, PipelineOrderTest::cors);
         for (int i = 0; i < 2; i++) {
             NettyServer.send(
@@ -370,7 +373,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void corsHandler_after_refusalsCannotBeRead() throws IOException {
+    void corsHandlerAfterFormHandler_scriptsCannotReadRejections() throws IOException {
         warning = "CorsHandler must be before";
         connect(false, PipelineOrderTest::cors);
         sendMalformedForm();
@@ -393,7 +396,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void webSocketHandler_after_connectionHasNoIdleTimeout() throws Exception {
+    void webSocketHandlerAfterFormHandler_connectionHasNoIdleTimeout() throws Exception {
         idleTimeout = Duration.ofMillis(100);
         connect(false, () -> new WebSocketServerProtocolHandler("/socket"));
         sendForm(1000);
@@ -405,7 +408,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void webSocketHandler_before_connectionEndsAfterTheIdleTimeout() throws IOException {
+    void webSocketHandlerBeforeFormHandler_connectionEndsAfterTheIdleTimeout() throws IOException {
         warning = "WebSocketServerProtocolHandler must be after";
         idleTimeout = Duration.ofSeconds(2);
         connect(true, () -> new WebSocketServerProtocolHandler("/socket"));
@@ -458,7 +461,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void sslHandler_before_formIsReceivedAndRefusalIsRead(@TempDir Path directory) throws Exception {
+    void sslHandlerBeforeFormHandler_formsAreReceivedAndRejected(@TempDir Path directory) throws Exception {
         SSLContext tls = tls(directory);
         connect(true, () -> {
             SslHandler handler = sslHandler(tls);
@@ -474,7 +477,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void sslHandler_after_connectionEndsWithTheHandshakeTimeout() throws Exception {
+    void sslHandlerAfterFormHandler_connectionEndsAtTheHandshakeTimeout() throws Exception {
         warning = "SslHandler must be before";
         SSLContext tls = SSLContext.getDefault();
         connect(false, () -> sslHandler(tls));
@@ -499,14 +502,14 @@ class PipelineOrderTest {
     }
 
     @Test
-    void idleStateHandler_before_seesTheBytesOfASlowClient() throws Exception {
+    void idleStateHandlerBeforeFormHandler_slowFormIsReceived() throws Exception {
         connect(true, () -> closeIfNothingIsReadFor(5));
         sendSlowly(600);
         assertResponse(200);
     }
 
     @Test
-    void idleStateHandler_before_firesWhileAFormWaitsForItsSink() throws Exception {
+    void idleStateHandlerBeforeFormHandler_firesWhileAFormWaitsForItsSink() throws Exception {
         upload.shut();
         connect(true, () -> closeIfNothingIsReadFor(1));
         sendForm(1000);
@@ -514,7 +517,7 @@ class PipelineOrderTest {
     }
 
     @Test
-    void idleStateHandler_after_firesWhileAFormArrives() throws Exception {
+    void idleStateHandlerAfterFormHandler_firesWhileAFormArrives() throws Exception {
         connect(false, () -> closeIfNothingIsReadFor(1));
         assertThrows(IOException.class, () -> {
             sendSlowly(300);
@@ -537,7 +540,7 @@ class PipelineOrderTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void compressor_before_compressesAllResponses_after_thoseOfTheApplication(boolean before) throws IOException {
+    void compressor_compressesResponsesToFormsOnlyIfBeforeFormHandler(boolean before) throws IOException {
         connect(before, HttpContentCompressor::new);
         upload.change = options -> options.maxPartBytes(1000);
         for (int i = 0; i < 2; i++) {

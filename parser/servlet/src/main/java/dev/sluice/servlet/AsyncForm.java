@@ -90,8 +90,8 @@ public final class AsyncForm {
             if (!request.isAsyncStarted()) {
                 request.startAsync();
             }
-            // The container's context, not the counting wrapper: the form has its own hold, and a container may discard
-            // workers when the request ends.
+            // Uses the container's context and not the wrapper that counts workers: the form has its own hold, and a
+            // container may discard workers when the request ends.
             AsyncContext context = body.source.getAsyncContext();
             if (!state.isAsync()) {
                 state.asyncStarted(context);
@@ -299,7 +299,7 @@ public final class AsyncForm {
 
         @Override
         public void wanted() {
-            if (jobs.compareAndSet(0, 1)) { // otherwise a pending job will read on, or the form has ended
+            if (jobs.compareAndSet(0, 1)) { // otherwise a pending job will continue to read, or the form has ended
                 try {
                     start(() -> {});
                 } catch (RuntimeException | Error e) {

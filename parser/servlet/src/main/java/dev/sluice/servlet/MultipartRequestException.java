@@ -54,7 +54,7 @@ public final class MultipartRequestException extends IllegalStateException {
                 : new MultipartRequestException(500, "the form could not be stored", cause, closesConnection, false);
     }
 
-    /** {@return the exception for a form whose method is not {@code allowed}} */
+    /** {@return the exception for a form in a request whose method is not {@code allowed}} */
     static MultipartRequestException ofMethod(String allowed) {
         return new MultipartRequestException(405, "forms are accepted with " + allowed, null, false, false);
     }

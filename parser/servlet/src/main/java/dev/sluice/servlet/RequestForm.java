@@ -102,7 +102,7 @@ final class RequestForm {
     }
 
     /**
-     * {@return the exception for a second use of the body: the refusal of the form, or else one whose message names the
+     * {@return the exception for a second use of the body: the exception that rejected the form, or an exception whose message names the
      * first use}
      */
     IllegalStateException alreadyClaimed() {
@@ -124,7 +124,7 @@ final class RequestForm {
                 });
     }
 
-    /** {@return whether {@link #parsed} can return a form or throw its refusal} */
+    /** {@return whether {@link #parsed} can return a form, or throw the exception that rejected it} */
     boolean hasForm() {
         BodyOwner now = owner.get();
         return now == BodyOwner.NONE
@@ -193,7 +193,7 @@ final class RequestForm {
         return mayCloseConnection && (opened == null || !opened.hasEnded());
     }
 
-    /** Remembers that the application set the character encoding after the request had reached the filter. */
+    /** Records that the application set the character encoding after the request had reached the filter. */
     void encodingSet() {
         encodingSet = true;
     }

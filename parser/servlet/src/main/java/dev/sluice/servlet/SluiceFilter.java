@@ -461,7 +461,7 @@ public final class SluiceFilter implements Filter {
          *     it. If several match, an exact path wins, then the longest prefix
          * @param change changes the options of the filter, for example limits or a {@link FormOptions.Builder#decider}; called
          *     once
-         * @throws IllegalArgumentException if {@code pattern} has neither form
+         * @throws IllegalArgumentException if {@code pattern} is neither of these
          */
         public Builder path(String pattern, UnaryOperator<FormOptions.Builder> change) {
             paths.add(new PathOptions(pattern, Objects.requireNonNull(change, "change")));

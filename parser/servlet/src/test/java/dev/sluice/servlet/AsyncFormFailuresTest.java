@@ -283,7 +283,7 @@ class AsyncFormFailuresTest extends AppTestBase {
     }
 
     @Test
-    void receive_withoutFilter_asyncUnavailable_isForgotten() throws Exception {
+    void receive_withoutFilter_asyncUnavailable_leavesNothing() throws Exception {
         try (AsyncForms forms = AsyncForms.create(app.formOptions())) {
             app.on((request, response) -> {
                 assertThrows(IllegalStateException.class, () -> forms.receive(new Unready(request)));

@@ -92,7 +92,7 @@ class RejectedHeadsTest extends AppTestBase {
     }
 
     @Test
-    void rejectedPart_isReportedWithItsPlace() throws IOException {
+    void rejectedPart_isReportedWithNameAndOffset() throws IOException {
         byte[] open =
                 new Form().field("a", "1").file("photo", "f", new byte[5000]).open();
         byte[] cut = Arrays.copyOf(open, open.length - 1000);

@@ -359,7 +359,7 @@ class RequestLeaseTest extends AppTestBase {
     }
 
     @Test
-    void threeFilters_allForgetRequest() throws Exception {
+    void threeFilters_requestEnded_noneKeepsIt() throws Exception {
         SluiceFilter second = SluiceFilter.of(app.formOptions());
         SluiceFilter third = SluiceFilter.of(app.formOptions());
         app.on((request, response) ->

@@ -223,7 +223,7 @@ class AbortMatrixTest {
         }
     }
 
-    /** Reads the answer to a failed form, unless the connection is already closed. */
+    /** Reads the response to a failed form, unless the connection is already closed. */
     private static void leave(RawHttp client, boolean reads) throws IOException {
         if (reads) {
             client.answer();

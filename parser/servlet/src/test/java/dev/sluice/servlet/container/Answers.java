@@ -67,7 +67,7 @@ final class Answers {
         }
     }
 
-    /** {@return the type of the exception that portable callers can catch} */
+    /** {@return the name of the exception type that callers can catch in every container} */
     private static String kind(Exception e) {
         for (Class<?> known : List.of(IllegalStateException.class, IllegalArgumentException.class)) {
             if (known.isInstance(e)) {

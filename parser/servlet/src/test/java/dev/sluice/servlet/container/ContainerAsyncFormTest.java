@@ -298,14 +298,14 @@ class ContainerAsyncFormTest extends AppTestBase {
 
     @ParameterizedTest
     @EnumSource
-    void completion_refused_isUnwrappedForHandle(ServletContainer kind) throws Exception {
+    void completion_formRejected_isUnwrappedForHandle(ServletContainer kind) throws Exception {
         answerWith((stage, context) -> stage.handle((form, failure) -> answer(context, failure)));
         assertRefused(kind);
     }
 
     @ParameterizedTest
     @EnumSource
-    void completion_refused_isUnwrappedForExceptionally(ServletContainer kind) throws Exception {
+    void completion_formRejected_isUnwrappedForExceptionally(ServletContainer kind) throws Exception {
         answerWith((stage, context) -> stage.exceptionally(failure -> {
             answer(context, failure);
             return null;
@@ -315,7 +315,7 @@ class ContainerAsyncFormTest extends AppTestBase {
 
     @ParameterizedTest
     @EnumSource
-    void completion_refused_failsAsTheBlockingForm(ServletContainer kind) throws Exception {
+    void completion_formRejected_failsLikeTheBlockingForm(ServletContainer kind) throws Exception {
         app.options(options -> options.maxPartBytes(10_000));
         app.on((request, response) -> {
             MultipartException blocking = assertThrows(MultipartException.class, () -> MultipartRequests.form(request));

@@ -102,7 +102,7 @@ class ContainerLifeTest extends AppTestBase {
         }
     }
 
-    /** The requests have no timeout, so a missing answer fails the test. */
+    /** The requests have no timeout, so a missing response fails the test. */
     @ParameterizedTest
     @EnumSource
     void rejectedForm_asynchronousRequest_isAnswered(ServletContainer kind) throws Exception {

@@ -100,7 +100,7 @@ class ErrorDispatchTest {
 
     @ParameterizedTest
     @EnumSource
-    void errorPage_formNotParsed(ServletContainer kind) throws Exception {
+    void errorPage_formNotParsed_hasNoFields(ServletContainer kind) throws Exception {
         for (int status : List.of(403, 404, 405)) {
             assertPage(kind, status + ": " + status + " true null", (request, response) -> response.sendError(status));
         }
@@ -155,7 +155,7 @@ class ErrorDispatchTest {
 
     @ParameterizedTest
     @EnumSource
-    void errorPage_errorBeforeFilter(ServletContainer kind) throws Exception {
+    void errorPage_errorBeforeFilter_hasNoFields(ServletContainer kind) throws Exception {
         WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
         Filter guard = (request, response, chain) -> ((HttpServletResponse) response).sendError(403);
         SluiceFilter filter = SluiceFilter.of(store.options().build());

@@ -24,7 +24,7 @@ final class Question {
     }
 
     /** The code of a servlet that does not use files. */
-    interface Said {
+    interface AskWithoutFiles {
         String of(HttpServletRequest request) throws Exception;
     }
 
@@ -64,7 +64,7 @@ final class Question {
         return this;
     }
 
-    Question asks(Said ask) {
+    Question asks(AskWithoutFiles ask) {
         return asks((request, location) -> ask.of(request));
     }
 
@@ -75,12 +75,14 @@ final class Question {
     }
 
     /** Sets the code of the servlet at the target of a dispatch. */
-    Question asksAt(String subPath, Said ask) {
+    Question asksAt(String subPath, AskWithoutFiles ask) {
         asks.put(subPath, (request, location) -> ask.of(request));
         return this;
     }
 
-    /** Skips the servlet with filter and multipart configuration, because the container changes its answer. */
+    /**
+     * Skips the servlet that has both the filter and a multipart configuration, because the container changes the answer of that servlet.
+     */
     Question withoutContainerConfiguration() {
         this.alsoInFrontOfOwn = false;
         return this;

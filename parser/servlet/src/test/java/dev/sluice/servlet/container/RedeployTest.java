@@ -70,14 +70,14 @@ class RedeployTest {
     Path directory;
 
     /** The leaks that the container logs when it undeploys an application: threads, thread-locals, timers, drivers. */
-    private static final class Complaints extends Handler {
-        private final Queue<String> complaints = new ConcurrentLinkedQueue<>();
+    private static final class LeakWarnings extends Handler {
+        private final Queue<String> messages = new ConcurrentLinkedQueue<>();
 
         @Override
         public void publish(LogRecord record) {
             boolean slowRandom = record.getLoggerName().endsWith(".SessionIdGeneratorBase"); // the machine is busy
             if (record.getLevel().intValue() >= Level.WARNING.intValue() && !slowRandom) {
-                complaints.add(record.getLoggerName() + ": " + record.getMessage());
+                messages.add(record.getLoggerName() + ": " + record.getMessage());
             }
         }
 
@@ -107,16 +107,16 @@ class RedeployTest {
 
     @Test
     void tomcat_redeployments_leaveNothing() throws Exception {
-        Complaints complaints = new Complaints();
+        LeakWarnings leakWarnings = new LeakWarnings();
         Logger logger = Logger.getLogger("org.apache");
         Level level = logger.getLevel();
         logger.setLevel(Level.WARNING);
-        logger.addHandler(complaints);
+        logger.addHandler(leakWarnings);
         try {
             assertNothingIsLeftOfDeployments(new TomcatHost(Files.createDirectory(directory.resolve("host"))));
-            assertEquals(List.of(), List.copyOf(complaints.complaints));
+            assertEquals(List.of(), List.copyOf(leakWarnings.messages));
         } finally {
-            logger.removeHandler(complaints);
+            logger.removeHandler(leakWarnings);
             logger.setLevel(level);
         }
     }

@@ -172,7 +172,7 @@ final class RequestQuestions {
 
     private static List<Question> dispatches() {
         Form form = new Form().field("a", "1").file("f", "f.txt", new byte[] {'x', 'y'});
-        Question.Said seen = request -> Answers.attempt(() -> Answers.parts(request)) + " "
+        Question.AskWithoutFiles seen = request -> Answers.attempt(() -> Answers.parts(request)) + " "
                 + Answers.attempt(() -> Answers.parameters(request));
         return List.of(
                 Question.that("a forward before the form was parsed")
