@@ -29,7 +29,7 @@ func (c chunks) Read(to []byte) (int, error) {
 }
 
 func read(contentType string, body io.Reader) ([]part, error) {
-	// As http.Request.MultipartReader does it.
+	// The same steps as in http.Request.MultipartReader.
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "multipart/form-data" {
 		return nil, errors.New("no form")

@@ -4,7 +4,7 @@
 const { Readable } = require('node:stream');
 const fs = require('node:fs');
 
-// busboy gives a field as text in the charset that its Content-Type says; the bytes are wanted.
+// busboy decodes a field in the charset of its Content-Type. The comparison needs the bytes.
 function keepBytes() {
   const utils = require('busboy/lib/utils.js');
   utils.convertToUTF8 = (data, charset, hint) =>
@@ -33,7 +33,7 @@ function fastifyBusboy() {
   const Busboy = require('@fastify/busboy');
   return (contentType, body) => new Promise((resolve, reject) => {
     const parts = [];
-    // Every part as bytes: a field's text would be in the charset that its Content-Type says.
+    // Handles every part as a file, because a field would be decoded in the charset of its Content-Type.
     const parser = new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true });
     parser.on('file', (name, stream, filename) => {
       const chunks = [];
@@ -74,7 +74,7 @@ function formidable() {
   };
 }
 
-// A request as the readers of Node's HTTP server get it.
+// A request like the one that Node's HTTP server passes to a parser.
 function request(contentType, body) {
   const from = Readable.from(body, { objectMode: false });
   from.headers = { 'content-type': contentType, 'content-length': String(Buffer.concat(body).length) };
@@ -84,7 +84,7 @@ function request(contentType, body) {
 function multer() {
   keepBytes();
   let parts;
-  // Fields and files are in two objects; this remembers the order.
+  // multer keeps fields and files in two objects. This function records their order.
   require.cache[require.resolve('append-field')] = {
     exports: (store, name, value) => parts.push([name, null, [Buffer.from(value, 'latin1')]]),
   };
@@ -177,7 +177,7 @@ async function main() {
         chunks.push(batch.subarray(from, Math.min(from + size, at)));
       }
       let idle;
-      // Some parsers never end if they do not find the end. Node then has nothing left to do.
+      // Some parsers wait forever for a missing close-delimiter. Node then has nothing left to do.
       const late = new Promise((resolve, reject) => { idle = () => reject(new Error('no end')); });
       process.once('beforeExit', idle);
       try {

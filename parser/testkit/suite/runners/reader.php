@@ -1,6 +1,6 @@
 <?php
-// Reads forms with PHP's own parser, which only a request starts. The README of the suite describes the protocol.
-// Called by the built-in server it answers such a request with what $_POST and $_FILES hold, leaf by leaf.
+// Reads forms with PHP's own parser, which runs only for a request. The README of the suite describes the protocol.
+// In the built-in server, this script responds to a form with all values of $_POST and $_FILES.
 function packed(?string $value): string {
     return $value === null ? pack('N', 0xFFFFFFFF) : pack('N', strlen($value)) . $value;
 }

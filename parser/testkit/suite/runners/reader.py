@@ -30,7 +30,7 @@ def werkzeug_parts(content_type, chunks):
     kind, options = parse_options_header(content_type)
     if kind != "multipart/form-data" or not options.get("boundary"):
         raise ValueError("no form")
-    # As FormDataParser uses it, which keeps fields and files in two lists and so loses their order.
+    # FormDataParser uses MultipartDecoder in this way, but loses the order of fields and files.
     decoder = MultipartDecoder(options["boundary"].encode("ascii"))
     parts = []
     for chunk in [*chunks, None]:
@@ -58,7 +58,7 @@ def django_reader():
     django.setup()
     order = []
 
-    # Fields and files are in two lists; these two remember the order.
+    # Django keeps fields and files in two lists. These two classes record the order.
     class Fields(QueryDict):
         def appendlist(self, key, value):
             order.append((key, None, value.encode("utf-8", "surrogatepass")))
@@ -86,7 +86,7 @@ def email_parts(content_type, chunks):
     from email.parser import BytesParser, Parser
 
     body = b"".join(chunks)
-    # Of text it gives names in UTF-8, of bytes the content as it is.
+    # A message parsed from text has names in UTF-8. The same message parsed from bytes has the unchanged content.
     head = "Content-Type: " + content_type + "\r\n\r\n"
     text = Parser(policy=policy.HTTP).parsestr(head + body.decode("utf-8", "surrogateescape"))
     message = BytesParser(policy=policy.HTTP).parsebytes(head.encode("utf-8") + body)
@@ -96,7 +96,7 @@ def email_parts(content_type, chunks):
     for names, part in zip(text.get_payload(), message.get_payload(), strict=True):
         content = part.get_payload(decode=True)
         if content is None:
-            # A message within is parsed too, and of it nothing is kept as it was.
+            # The content is a message. Its bytes are not kept, because it was parsed too.
             content = b"".join(each.as_bytes() for each in part.get_payload())
         name = names.get_param("name", header="content-disposition")
         parts.append((name, names.get_param("filename", header="content-disposition"), content))
@@ -128,17 +128,17 @@ def aiohttp_reader():
 def multipart_reader():
     import importlib.util
 
-    # python-multipart has a package of the same name.
+    # The package python-multipart installs a module of the same name.
     path = importlib.metadata.distribution("multipart").locate_file("multipart.py")
     spec = importlib.util.spec_from_file_location("multipart_of_defnull", path)
     multipart = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = multipart
     spec.loader.exec_module(multipart)
-    # It gives a field as text in the charset that its Content-Type says; the bytes are wanted.
+    # The library decodes a field in the charset of its Content-Type. The comparison needs the bytes.
     multipart.MultipartPart.value = property(lambda part: part.raw)
     order = []
 
-    # Fields and files are in two dictionaries; this remembers the order.
+    # The library keeps fields and files in two dictionaries. This class records the order.
     class Parts(multipart.MultiDict):
         def append(self, key, value):
             file = isinstance(value, multipart.MultipartPart)
@@ -196,7 +196,7 @@ def falcon_reader():
     from falcon.media import MultipartFormHandler
 
     def parts(content_type, chunks):
-        # Reading the media as an application does it.
+        # Applications read a form in this way.
         request = Request(environment(content_type, chunks) | {"SERVER_NAME": "a", "SERVER_PORT": "80", "wsgi.errors": sys.stderr})
         handler = MultipartFormHandler()
         handler.parse_options.max_body_part_buffer_size = 2**30

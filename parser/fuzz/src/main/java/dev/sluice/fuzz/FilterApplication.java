@@ -71,7 +71,7 @@ final class FilterApplication implements FilterChain {
         return seen != null && (flags & COMMITS) != 0;
     }
 
-    /** {@return whether it reads the body itself and may leave some of it unread} */
+    /** {@return whether the application reads the body itself and may leave some of it unread} */
     boolean ownsBody() {
         return seen != null && ((flags & 7) == 4 || (flags & 7) == 5);
     }

@@ -32,10 +32,9 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servlet filter without a container, in front of a servlet that asks for parts or parameters, reads parts or bytes
- * itself, or throws. Meanwhile, the body is received in pieces, ends early or fails, and all faults of {@link
- * FormTarget} may occur. A form must agree with its body, a rejection must have the status of its reason, only
- * documented exceptions may leave the filter, and the request may leak nothing.
+ * The servlet filter without a container, in front of a servlet that requests parts or parameters, reads parts or bytes itself, or throws.
+ * The body is received in pieces, ends early or fails, and all faults of {@link FormTarget} may occur. A form must agree with its body, a
+ * rejection must have the status of its reason, only documented exceptions may leave the filter, and the request may leak nothing.
  */
 public final class FilterTarget {
     private static final int OWN = 6;

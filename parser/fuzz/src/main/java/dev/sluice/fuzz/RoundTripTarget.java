@@ -8,10 +8,10 @@ import dev.sluice.Preset;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.SplittableRandom;
 
-/** Round trip: a form encoded by the rules is decoded to the same form in STRICT, without reported deviations. */
+/** A round trip: the preset STRICT decodes a form that conforms to the RFCs to the same form, without reported deviations. */
 public final class RoundTripTarget {
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
-    /** The strictest preset, plus deviations that the rules allow but some readers misread. */
+    /** The preset STRICT, with deviations that the RFCs allow but some readers misread. */
     private static final MultipartOptions STRICT = options(Preset.STRICT.accepting(
             Deviation.BACKSLASH,
             Deviation.ESCAPED_BACKSLASH,

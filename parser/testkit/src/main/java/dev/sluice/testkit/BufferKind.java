@@ -77,12 +77,12 @@ public enum BufferKind {
         static final PooledByteBufAllocator POOLED = new PooledByteBufAllocator(true, 1, 1, 8192, 3, 0, 0, false) {
             @Override
             protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-                return LeakDetection.asAsked(super.newHeapBuffer(initialCapacity, maxCapacity));
+                return LeakDetection.withoutWrapperIfPlain(super.newHeapBuffer(initialCapacity, maxCapacity));
             }
 
             @Override
             protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-                return LeakDetection.asAsked(super.newDirectBuffer(initialCapacity, maxCapacity));
+                return LeakDetection.withoutWrapperIfPlain(super.newDirectBuffer(initialCapacity, maxCapacity));
             }
         };
     }

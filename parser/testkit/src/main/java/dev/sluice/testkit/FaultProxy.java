@@ -32,27 +32,27 @@ public final class FaultProxy implements Closeable {
     /** A fault that is injected into one request. */
     public enum Fault {
         NONE,
-        /** The answer ends within its header section, as if a proxy had closed the connection. */
+        /** The response ends within its header section, as if a proxy had closed the connection. */
         CUT_IN_HEAD,
-        /** The answer is cut off before its end. */
+        /** The response is cut off before its end. */
         CUT_IN_BODY,
-        /** The connection is reset right after the answer. */
+        /** The connection is reset right after the response. */
         CUT_AFTER,
         /** The connection is reset after half of the body has reached the server. */
         RESET,
-        /** The server handles the request, and the connection is reset instead of an answer. */
+        /** The server handles the request, and the connection is reset instead of a response. */
         LOST_ANSWER,
         /** Nothing is sent to the server or the client. The connection ends at {@link #release} or {@link #close}. */
         HANG,
-        /** The answer arrives in small pieces. */
+        /** The response arrives in small pieces. */
         SLOW,
-        /** The server handles the request, and the answer is delayed until {@link #release}. */
+        /** The server handles the request, and the response is delayed until {@link #release}. */
         LATE_ANSWER,
         /** The connection is reset, and the server receives the request at {@link #release}. */
         LATE_REQUEST,
         /** The server receives the request a second time at {@link #release}. */
         DUPLICATE,
-        /** The header values and the body of the answer are changed. */
+        /** The header values and the body of the response are changed. */
         DAMAGED_ANSWER,
         /** The last byte of the body that the server receives is changed. */
         DAMAGED_BODY,
@@ -61,9 +61,9 @@ public final class FaultProxy implements Closeable {
         PRECONDITION_FAILED,
         SERVER_ERROR,
         BUSY,
-        /** The server handles the request, and the answer is 200 with an error document. */
+        /** The server handles the request, and the response is 200 with an error document. */
         ERROR_IN_200,
-        /** The server handles the request, and its answer is replaced by an empty one with status 200. */
+        /** The server handles the request, and its response is replaced by an empty one with status 200. */
         EMPTY_200,
         FORBIDDEN,
         EXPIRED_TOKEN
@@ -121,7 +121,7 @@ public final class FaultProxy implements Closeable {
         rules.add(new Rule(which, new AtomicInteger(), first, last, fault));
     }
 
-    /** Sends all delayed requests and answers, and waits until they have arrived. */
+    /** Sends all delayed requests and responses, and waits until they have arrived. */
     public void release() throws InterruptedException {
         released.complete(null);
         while (!open.isEmpty()) {
@@ -276,7 +276,7 @@ public final class FaultProxy implements Closeable {
         }
     }
 
-    /** {@return the answer with changed letters and digits in its headers and body, but with intact framing} */
+    /** {@return the response with changed letters and digits in its headers and body, but with intact framing} */
     private static byte[] damaged(byte[] answer, int headLength) {
         StringBuilder changed = new StringBuilder();
         String text = new String(answer, StandardCharsets.ISO_8859_1);

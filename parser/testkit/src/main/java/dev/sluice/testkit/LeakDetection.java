@@ -103,7 +103,7 @@ public final class LeakDetection implements LauncherSessionListener {
     }
 
     /** {@return the buffer; in the mode PLAIN, without the wrapper that netty 4.1 always adds} */
-    static ByteBuf asAsked(ByteBuf buffer) {
+    static ByteBuf withoutWrapperIfPlain(ByteBuf buffer) {
         boolean isWrapped = buffer.getClass().getSimpleName().contains("LeakAware");
         return MODE.get() == Mode.PLAIN && isWrapped ? buffer.unwrap() : buffer;
     }

@@ -22,7 +22,7 @@ public final class RawHttp implements AutoCloseable {
     private final SocketChannel channel;
     private final Socket socket;
 
-    /** An answer. The names of its headers are in lower case. */
+    /** A response. The names of its headers are in lower case. */
     public record Answer(int status, Map<String, String> headers, byte[] bytes) {
         public String body() {
             return new String(bytes, StandardCharsets.UTF_8);
@@ -51,7 +51,7 @@ public final class RawHttp implements AutoCloseable {
         return this;
     }
 
-    /** Half-closes the connection: nothing more is sent, but answers are still read. */
+    /** Half-closes the connection: nothing more is sent, but responses are still read. */
     public RawHttp sendEnd() throws IOException {
         socket.shutdownOutput();
         return this;
@@ -62,7 +62,7 @@ public final class RawHttp implements AutoCloseable {
         return channel;
     }
 
-    /** {@return the next final answer, skipping interim ones} */
+    /** {@return the next final response, skipping interim ones} */
     public Answer answer() throws IOException {
         Answer answer = anyAnswer();
         while (answer.status() < 200) {
@@ -71,7 +71,7 @@ public final class RawHttp implements AutoCloseable {
         return answer;
     }
 
-    /** {@return the next answer, which may be an interim one} */
+    /** {@return the next response, which may be an interim one} */
     public Answer anyAnswer() throws IOException {
         String statusLine = line();
         Map<String, String> headers = new TreeMap<>();

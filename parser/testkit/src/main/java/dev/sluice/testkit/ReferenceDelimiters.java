@@ -27,9 +27,9 @@ final class ReferenceDelimiters {
     /**
      * A dash-boundary at the start of a line.
      *
-     * @param start the offset of the line end before it; at the start of the region, its own offset
-     * @param bareLf the offset of the LF before it if there is no CR; -1 otherwise
-     * @param end the offset of the byte after it
+     * @param start the offset of the line end before the dash-boundary; at the start of the region, the offset of the dash-boundary
+     * @param bareLf the offset of the LF before the dash-boundary if there is no CR; -1 otherwise
+     * @param end the offset of the byte after the dash-boundary
      */
     record DashBoundary(int start, int bareLf, int end) {}
 

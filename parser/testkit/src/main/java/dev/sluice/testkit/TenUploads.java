@@ -126,7 +126,7 @@ public final class TenUploads {
     }
 
     /**
-     * A request. Its answer is read while it is sent, because the server may answer early. {@link #PIECE} stands for as
+     * A request. Its response is read while it is sent, because the server may answer early. {@link #PIECE} stands for as
      * many bytes as the limit.
      */
     private final class Upload {

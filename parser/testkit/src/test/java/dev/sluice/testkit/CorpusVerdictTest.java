@@ -36,7 +36,7 @@ class CorpusVerdictTest {
     }
 
     @Test
-    void decision_differsFromCorpus() {
+    void decisions_differFromTheCorpus() {
         for (Corpus.Case each : Corpus.cases()) {
             for (String preset : each.decisions().keySet()) {
                 assertTrue(PresetRules.NAMES.contains(preset), each + " decides for " + preset);

@@ -67,7 +67,7 @@ class SoupTest {
     }
 
     @Test
-    void soups_reachEveryReasonAndDeviation() {
+    void bodies_reachEveryReasonAndDeviation() {
         List<Met> all = PresetRules.NAMES.stream().map(Met::new).toList();
         int bodies = 0;
         while (bodies < MIN_BODIES || bodies < MAX_BODIES && !all.stream().allMatch(Met::isComplete)) {
