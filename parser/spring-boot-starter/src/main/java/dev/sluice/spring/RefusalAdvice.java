@@ -26,7 +26,7 @@ import org.springframework.web.util.WebUtils;
 
 /**
  * An exception handler for refused forms, and for requests without the form that the controller needs. Handlers of the
- * application come first. The answer is a {@code ProblemDetail} that names the limit, or the error page of the
+ * application come first. The response is a {@code ProblemDetail} that names the limit, or the error page of the
  * application if the client prefers HTML, as browsers do.
  */
 @RestControllerAdvice

@@ -385,7 +385,7 @@ class ObjectStoreTest {
     }
 
     @Test
-    void lazyInjection_works() throws Exception {
+    void storeBeans_injectedLazily_work() throws Exception {
         try (RunningApplication application = start(Kind.MVC, List.of(MvcApplication.class, Injected.class))) {
             Injected injected = application.context().getBean(Injected.class);
             assertTrue(AopUtils.isCglibProxy(injected.sinks));

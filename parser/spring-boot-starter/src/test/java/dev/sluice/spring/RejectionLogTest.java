@@ -90,7 +90,7 @@ class RejectionLogTest {
     }
 
     @Test
-    void rejectedPart_inSpringMvc_isLoggedWithItsPlace(CapturedOutput output) throws Exception {
+    void rejectedPart_inSpringMvc_isLoggedWithNameAndOffset(CapturedOutput output) throws Exception {
         try (RunningApplication application = RunningApplication.start(
                 List.of(MvcApplication.class), StarterTest.NO_SECURITY, "--sluice.log-rejected=warn")) {
             String cut = RunningApplication.form(5000).substring(0, 3000);

@@ -776,7 +776,7 @@ class StarterTest {
         assertTrue(output.getAll().contains("FileSystemException: " + location), output::getAll);
     }
 
-    /** In HTTP/2 a {@code Connection} header is a protocol error, and the client would reject the answer. */
+    /** In HTTP/2 a {@code Connection} header is a protocol error, and the client would reject the response. */
     @Test
     void refusal_overHttp2_hasNoConnectionHeader() throws Exception {
         start(

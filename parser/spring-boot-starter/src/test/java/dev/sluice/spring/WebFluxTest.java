@@ -146,8 +146,8 @@ class WebFluxTest {
     @Import(Netty.class)
     static class Uploads {
         /**
-         * Suppresses answers to closed connections. Reactor Netty 1.2.18 leaks the buffer of an answer that is created
-         * while the connection is being closed. A shutdown ends bodies, and so causes such answers. The leak does not
+         * Suppresses responses to closed connections. Reactor Netty 1.2.18 leaks the buffer of a response that is created
+         * while the connection is being closed. A shutdown ends bodies, and so causes such responses. The leak does not
          * depend on the readers: it also occurs with Spring's readers and without any.
          */
         @Bean
@@ -343,7 +343,7 @@ class WebFluxTest {
                         || heldResources() > 0
                         || LeakDetection.open() > 0)
                 && System.nanoTime() < deadline) {
-            // A request ends shortly after its answer, and a channel closes before its last buffer is released.
+            // A request ends shortly after its response, and a channel closes before its last buffer is released.
             Thread.sleep(1);
         }
         assertEquals(CONNECTED.get(), ACCEPTED.get());
@@ -505,7 +505,7 @@ class WebFluxTest {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void rejectedPart_isLoggedWithItsPlace(CapturedOutput output) throws Exception {
+    void rejectedPart_isLoggedWithNameAndOffset(CapturedOutput output) throws Exception {
         start("--sluice.log-rejected=warn", "--logging.level.dev.sluice=WARN");
         String body = form("more", 5000);
         String cut = body.substring(0, 3000);
@@ -630,7 +630,7 @@ class WebFluxTest {
             socket.getInputStream().transferTo(answer);
             client.join();
         } catch (SocketException e) {
-            // The server resets the connection after the answer, because it has not read the body.
+            // The server resets the connection after the response, because it has not read the body.
         }
         assertEnds("some", answer.toString(StandardCharsets.UTF_8));
     }

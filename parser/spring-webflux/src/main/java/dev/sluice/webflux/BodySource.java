@@ -42,7 +42,7 @@ import reactor.util.context.ContextView;
  *
  * <p>If a form is rejected, the rest of the body is read and discarded, up to a limit. The failure is reported only
  * after that. A server may close the connection once it has answered, and a client that is still sending would then
- * miss the answer.
+ * miss the response.
  */
 final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource, Disposable {
     private final ReactiveHttpInputMessage message;

@@ -7,7 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.codec.multipart.PartEvent;
 import reactor.core.publisher.FluxSink;
 
-/** A gate that sends events and stops the sender once it is one event ahead of the subscriber's requests. */
+/**
+ * A gate between a sender of events and their subscriber. It stops the sender once the sender is one event ahead of the subscriber's
+ * requests.
+ */
 final class EventGate {
     private final FluxSink<PartEvent> events;
 

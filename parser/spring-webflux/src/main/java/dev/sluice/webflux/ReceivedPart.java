@@ -101,8 +101,7 @@ class ReceivedPart implements Part {
         }
 
         /**
-         * Copies the content to {@code target}, which is replaced, or deleted if the copy fails. The part remains
-         * available.
+         * Copies the content to {@code target}. An existing file is replaced; if the copy fails, it is deleted. The part remains available.
          */
         @Override
         public Mono<Void> transferTo(Path target) {

@@ -787,7 +787,7 @@ class ReadersTest {
     /**
      * Discards an event, a part or a map of parts.
      *
-     * @return the number of parts that end with the element
+     * @return the number of parts of which the element is the last one
      */
     private static int discard(Object element) {
         if (element instanceof PartEvent event) {
