@@ -1,4 +1,4 @@
-// An application of Express with multer. It prints its port, and answers a form with the parts that it finds. The README describes the answer.
+// An application of Express with multer. It prints its port, and responds to a form with the parts that it finds. The README describes the response.
 'use strict';
 const { createHash } = require('node:crypto');
 const express = require('express');
@@ -6,7 +6,7 @@ const multer = require('multer');
 
 const sha256 = (content) => createHash('sha256').update(content).digest('hex');
 
-// multer makes objects and arrays of names with brackets.
+// multer turns names with brackets into objects and arrays.
 function fields(name, value) {
   if (Array.isArray(value)) {
     return value.flatMap((each) => fields(`${name}[]`, each));

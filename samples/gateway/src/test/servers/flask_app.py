@@ -1,4 +1,4 @@
-"""An application of Flask. It prints its port, and answers a form with the parts that it finds. The README describes the answer."""
+"""An application of Flask. It prints its port, and responds to a form with the parts that it finds. The README describes the response."""
 import hashlib
 
 from flask import Flask, request

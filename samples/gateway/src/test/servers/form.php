@@ -1,5 +1,5 @@
 <?php
-// Answers a form with the parts that PHP finds. The README describes the answer.
+// Responds to a form with the parts that PHP finds. The README describes the response.
 function leaves(string $name, mixed $value, callable $leaf): void {
     if (!is_array($value)) {
         $leaf($name, $value);

@@ -1,5 +1,5 @@
-// A server of Go's net/http. It prints its ports for HTTP and HTTPS, and answers a form with the parts that it finds. The argument is a
-// file with its key and its certificate. The README describes the answer.
+// A server of Go's net/http. It prints its ports for HTTP and HTTPS, and responds to a form with the parts that it finds. The argument
+// is a file with its key and its certificate. The README describes the response.
 package main
 
 import (

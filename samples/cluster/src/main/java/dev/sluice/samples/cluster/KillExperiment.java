@@ -51,7 +51,7 @@ final class KillExperiment {
     private static final String PREFIX = "uploads/";
 
     /**
-     * The good results. An answer can be lost after the form is complete, so a complete form without an answer is one
+     * The good results. A response can be lost after the form is complete, so a complete form without a response is one
      * of them.
      */
     private static final List<String> GOOD = List.of(
@@ -78,10 +78,10 @@ final class KillExperiment {
      * @param uploads the number of unfinished uploads in the store
      * @param strays the number of files in the store that belong to no form
      * @param kills the number of killed nodes
-     * @param inPublication the number of kills that cost a form its answer after all of its body had been sent
+     * @param inPublication the number of kills that cost a form its response after all of its body had been sent
      * @param sweeps the number of sweeps, by two processes at a time, while the forms were sent
      * @param bytes the size of all bodies
-     * @param time the time until the last answer
+     * @param time the time until the last response
      */
     record Result(
             Map<String, Integer> verdicts,
@@ -102,11 +102,11 @@ final class KillExperiment {
     private record Sent(String name, String sha256) {}
 
     /**
-     * A form: its files, the status of its answer or {@code no answer}, and the keys in the answer. A status other than 200 comes from a
+     * A form: its files, the status of its response or {@code no answer}, and the keys in the response. A status other than 200 comes from a
      * node that could not store the form, or from the proxy if it found no node.
      *
      * @param sentNanos when all of the body had been sent, or {@code Long.MAX_VALUE}
-     * @param endNanos when the answer or the failure arrived
+     * @param endNanos when the response or the failure arrived
      */
     private record Form(
             int number, List<Sent> files, String outcome, List<String> keys, long sentNanos, long endNanos) {}
@@ -327,7 +327,7 @@ final class KillExperiment {
         return killed;
     }
 
-    /** {@return the number of kills that cost a form its answer after all of its body had been sent} */
+    /** {@return the number of kills that cost a form its response after all of its body had been sent} */
     private int inPublication(List<Form> sent) {
         Set<Long> hit = new TreeSet<>();
         for (Form form : sent) {

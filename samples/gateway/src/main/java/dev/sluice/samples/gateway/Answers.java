@@ -8,7 +8,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 
-/** Factory methods for the answers to the client. */
+/** Factory methods for the responses to the client. */
 final class Answers {
     private static final String NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
     private static final String OWN_STYLE =
@@ -16,7 +16,7 @@ final class Answers {
 
     private Answers() {}
 
-    /** {@return the answer of the upstream} Its other headers are not forwarded. */
+    /** {@return the response of the upstream} Its other headers are not forwarded. */
     static FullHttpResponse of(UpstreamRequest.Answer answer) {
         return of(answer.status(), answer.contentType(), answer.body(), NOTHING_RUNS);
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 final class UpstreamException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** The answer of the upstream, if it answered before it had received the whole form. */
+    /** The response of the upstream, if it answered before it had received the whole form. */
     final transient UpstreamRequest.@Nullable Answer answer;
 
     UpstreamException(String message, @Nullable Throwable cause) {

@@ -74,7 +74,7 @@ final class UpstreamRequest extends SimpleChannelInboundHandler<FullHttpResponse
     }
     // @end
 
-    /** {@return the answer to the whole form; fails with an {@link UpstreamException} or a {@link java.util.concurrent.TimeoutException}} */
+    /** {@return the response to the whole form; fails with an {@link UpstreamException} or a {@link java.util.concurrent.TimeoutException}} */
     CompletableFuture<Answer> answer() {
         return answer.orTimeout(ANSWER_SECONDS, TimeUnit.SECONDS);
     }

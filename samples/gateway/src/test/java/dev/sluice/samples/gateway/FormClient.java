@@ -64,7 +64,7 @@ import reactor.netty.http.Http2SslContextSpec;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.tcp.SslProvider;
 
-/** An HTTP client that sends and forwards forms. The answers are the status and the text, separated by a line end. */
+/** An HTTP client that sends and forwards forms. The responses are the status and the text, separated by a line end. */
 interface FormClient extends AutoCloseable {
     CompletableFuture<String> send(URI uri, MultipartBody body);
 

@@ -61,8 +61,8 @@ public abstract class ForwardingContract {
     /** {@return the bytes that forms hold in the gateway} */
     protected abstract long usedMemory();
 
-    /** {@return whether an answer that comes before the end of the form ends the form} */
-    protected boolean noticesEarlyAnswers() {
+    /** {@return whether a response that comes before the end of the form ends the form} */
+    protected boolean noticesEarlyResponses() {
         return true;
     }
 
@@ -156,7 +156,7 @@ public abstract class ForwardingContract {
     }
 
     @Test
-    void malformedForm_isNeverCompleted() throws Exception {
+    void malformedForm_getsNoCloseDelimiter() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.ACCEPT)) {
             startBefore(upstream);
             for (int cut : new int[] {1, 20, 200, 30_000}) {
@@ -167,7 +167,7 @@ public abstract class ForwardingContract {
     }
 
     @Test
-    void clientThatDisconnectsAtAnyByte_leavesNothing() throws Exception {
+    void client_disconnectsAtAnyByte_everythingIsReleased() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.ACCEPT)) {
             startBefore(upstream);
             byte[] body = form(300).body();
@@ -188,7 +188,7 @@ public abstract class ForwardingContract {
     }
 
     @Test
-    void upstreamThatDisconnectsAtAnyByte_isBadGateway() throws Exception {
+    void upstream_disconnectsAtAnyByte_isBadGateway() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.RESET)) {
             startBefore(upstream);
             byte[] body = form(300).body();
@@ -202,27 +202,27 @@ public abstract class ForwardingContract {
     }
 
     @Test
-    void upstreamThatRefusesEarly_endsTheForm() throws Exception {
+    void upstream_rejectsEarly_formEnds() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.REFUSE);
                 RawHttp client = connectTo(upstream)) {
-            if (noticesEarlyAnswers()) {
+            if (noticesEarlyResponses()) {
                 sendLargeForm(client, new AtomicInteger());
             } else {
                 client.send(TestForm.request(gateway.getPath(), FORM));
             }
             assertEquals(403, client.answer().status());
-            assertEquals(!noticesEarlyAnswers(), upstream.request().complete());
+            assertEquals(!noticesEarlyResponses(), upstream.request().complete());
         }
     }
 
     @Test
-    void upstreamThatIsGone_isBadGateway() throws Exception {
+    void upstream_unreachable_isBadGateway() throws Exception {
         gateway = start(Upstream.nowhere());
         assertEquals(502, send(FORM));
     }
 
     @Test
-    void upstreamThatStalls_pausesTheClientAndEndsTheForm() throws Exception {
+    void upstream_stalls_clientIsPausedAndFormEnds() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.STALL);
                 RawHttp client = connectTo(upstream)) {
             AtomicInteger sent = new AtomicInteger();

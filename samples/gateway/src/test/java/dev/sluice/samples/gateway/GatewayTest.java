@@ -39,7 +39,7 @@ class GatewayTest extends ForwardingContract {
     }
 
     @Test
-    void formAgainstTheRules_isNeverCompleted() throws Exception {
+    void formAgainstTheRules_getsNoCloseDelimiter() throws Exception {
         try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
             startBefore(upstream);
             Map<TestForm, Integer> statuses = Map.of(
@@ -55,7 +55,7 @@ class GatewayTest extends ForwardingContract {
     }
 
     @Test
-    void fileNames_areReplacedByNamesThatAreSafe() throws Exception {
+    void fileNames_unsafe_areReplaced() throws Exception {
         try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
             startBefore(upstream);
             byte[] png = Arrays.copyOfRange(form(64).open(), form(64).open().length - 66, form(64).open().length - 2);
@@ -68,7 +68,7 @@ class GatewayTest extends ForwardingContract {
     }
 
     @Test
-    void page_showsFormsWithoutTheirMarkup() throws Exception {
+    void page_escapesTheTextOfForms() throws Exception {
         try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
             startBefore(upstream);
             assertEquals(400, send(form(1000).field("<script>", "1").body()));

@@ -37,7 +37,7 @@ class RealServersTest {
         }
     }
 
-    /** What an application finds in a file input that was left empty. */
+    /** The value that an application finds for a file input that was left empty. */
     private enum EmptyInput {
         FILE,
         FIELD,
@@ -127,7 +127,7 @@ class RealServersTest {
         return name.replace("\"", quote);
     }
 
-    /** What an application finds in a form. */
+    /** The parts that an application finds in a form. */
     private enum Application {
         EXACT(EmptyInput.FILE, name -> name, name -> name),
         GO(EmptyInput.FIELD, name -> name, name -> name),
@@ -156,7 +156,7 @@ class RealServersTest {
             return written.replaceAll("[ .](?=[^\\[]*$)", "_");
         }
 
-        /** {@return the expected lines of an answer, if quotes in names were sent as {@code quote}} */
+        /** {@return the expected lines of a response, if quotes in names were sent as {@code quote}} */
         String parts(String quote) {
             return RealServersTest.parts().stream()
                     .filter(part -> !part.isEmptyInput() || emptyInput != EmptyInput.NOTHING)
@@ -204,7 +204,7 @@ class RealServersTest {
         }
     }
 
-    /** Forwards the form of a client. {@return the answer} */
+    /** Forwards the form of a client. {@return the response} */
     private static String forward(FormClient client, URI uri) throws Exception {
         FormOptions options = FormOptions.inMemory(MemoryBudget.of(1 << 24)).build();
         try (OutgoingForm out = OutgoingForm.create(NameEscaping.REPLACE, UnpooledByteBufAllocator.DEFAULT)) {
@@ -249,7 +249,7 @@ class RealServersTest {
         }
     }
 
-    /** The server of Flask sends {@code 100 Continue} twice. The client of the JDK takes the second one for the answer. */
+    /** The server of Flask sends {@code 100 Continue} twice. The client of the JDK takes the second one for the response. */
     @Test
     void flask_readsForms() throws Exception {
         try (RealServer server = RealServer.flask()) {

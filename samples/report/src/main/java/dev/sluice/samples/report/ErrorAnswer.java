@@ -7,9 +7,9 @@ import dev.sluice.MultipartException.Reason;
 import java.util.Map;
 
 /**
- * The error in an answer: a mistake of the client or a problem of the server.
+ * The error in a response: a mistake of the client or a problem of the server.
  *
- * @param status the status of the HTTP answer; not part of the JSON
+ * @param status the status of the HTTP response; not part of the JSON
  * @param reason a {@link MultipartException.Reason}, or another word for a problem outside of the body
  * @param kind a {@link MultipartException.Kind}, or {@code HTTP} or {@code STORAGE} for a problem outside of the body
  * @param offset the offset of the offending byte in the multipart body, or -1

@@ -3,7 +3,7 @@ package dev.sluice.samples.report;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
-/** A writer of JSON answers. */
+/** A writer of JSON responses. */
 public final class Json {
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 

@@ -6,13 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a successful {@code POST /upload}.
+ * The response to a successful {@code POST /upload}.
  *
  * @param parts all parts, in order
  * @param deviations the accepted deviations that the preset reports
  * @param bodySize the size of the multipart body, in bytes
  * @param millis the time from the request head until the last part was in place, in milliseconds
- * @param error always null; the answer to a rejected upload contains only an error
+ * @param error always null; the response to a rejected upload contains only an error
  */
 public record UploadReport(
         List<Part> parts,

@@ -45,7 +45,7 @@ final class Answers {
         error(response, error);
     }
 
-    /** Answers a form that failed for another reason, if the client can still receive an answer. */
+    /** Answers a form that failed for another reason, if the client can still receive a response. */
     static void broken(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
         if (response.isCommitted()) {
             LOG.debug("a request failed after its answer had begun", failure);

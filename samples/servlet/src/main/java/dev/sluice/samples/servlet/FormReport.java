@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The answer of both endpoints to a valid form: the inspector's report, and the parameters.
+ * The response of both endpoints to a valid form: the inspector's report, and the parameters.
  *
  * @param report the report of the body
  * @param parameters the parameters by name: the values of the query string, then the values of the form's fields
@@ -22,7 +22,7 @@ record FormReport(@JsonUnwrapped InspectionReport report, Map<String, List<Strin
         return new FormReport(new InspectionReport(parts, deviations, form.bodyBytes(), null), parameters);
     }
 
-    /** {@return the parameters with their values as lists, as in the answer; a new map that may be modified} */
+    /** {@return the parameters with their values as lists, as in the response; a new map that may be modified} */
     static Map<String, List<String>> parameters(Map<String, String[]> parameters) {
         Map<String, List<String>> result = new LinkedHashMap<>();
         parameters.forEach((name, values) -> result.put(name, new ArrayList<>(List.of(values))));

@@ -63,7 +63,7 @@ final class RequestHead extends HttpFilter {
         }
         Answers.error(response, fault);
         if (drains) {
-            // Closing a connection with unread bytes resets it, and the client would lose the answer.
+            // Closing a connection with unread bytes resets it, and the client would lose the response.
             response.flushBuffer();
             drain(request.getInputStream(), request.getContentLengthLong());
         }

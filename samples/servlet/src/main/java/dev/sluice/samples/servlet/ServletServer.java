@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class ServletServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServletServer.class);
 
-    /** The maximum number of bytes of a rejected body that are discarded, so that the client receives the answer. */
+    /** The maximum number of bytes of a rejected body that are discarded, so that the client receives the response. */
     private static final long MAX_DRAIN_BYTES = 32L << 20;
 
     /** The time for running requests when the server is closed, and for idle connections. */

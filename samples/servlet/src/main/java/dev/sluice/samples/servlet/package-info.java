@@ -3,7 +3,7 @@
  * getParts()} after the filter. {@code POST /async} receives the parts as they arrive, without holding a thread.
  *
  * <p>{@link dev.sluice.samples.servlet.ServletServer} assembles the application, {@code PartsServlet} and {@code
- * AsyncServlet} are the two endpoints, and {@code FormReport} is the answer of both.
+ * AsyncServlet} are the two endpoints, and {@code FormReport} is the response of both.
  */
 @NullMarked
 package dev.sluice.samples.servlet;

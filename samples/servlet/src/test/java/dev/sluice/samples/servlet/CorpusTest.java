@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Every body of the corpus, sent to both endpoints and to the inspector of the upload server, which must give the same
- * answers. In each build the presets take turns; with {@code -Pfull} each body is sent in each preset.
+ * Sends every body of the corpus to both endpoints and to the inspector of the upload server. All three must send the
+ * same response. The presets take turns; with {@code -Pfull} each body is sent in each preset.
  */
 @Tag("sized")
 class CorpusTest {

@@ -72,7 +72,7 @@ public class UploadController {
 
     public record Described(Description description, Received file) {}
 
-    /** The answer for a stored file, with the name that this application generated. */
+    /** The response for a stored file, with the name that this application generated. */
     public record Stored(String as, long size) {}
 
     /** Binds a file and a field to an object, and validates it. */

@@ -84,7 +84,7 @@ class ApplicationTest {
         MemoryBudget memory = context.getBean(MemoryBudget.class);
         long deadline = System.nanoTime() + 120_000_000_000L;
         while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
-            // The client receives the answer shortly before the request ends.
+            // The client receives the response shortly before the request ends.
             Thread.onSpinWait();
         }
         assertEquals(0, spool.files());

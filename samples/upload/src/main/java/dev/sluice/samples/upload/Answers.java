@@ -12,7 +12,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 
-/** Factory methods for the server's HTTP answers. The caller owns each answer. */
+/** Factory methods for the server's HTTP responses. The caller owns each response. */
 final class Answers {
     private static final String NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 
@@ -33,7 +33,7 @@ final class Answers {
         return of(status, "application/json", Json.bytes(answer));
     }
 
-    /** {@return an answer after which the connection is closed} */
+    /** {@return a response after which the connection is closed} */
     static FullHttpResponse refusal(ServerMetrics metrics, ErrorAnswer error, Object answer) {
         metrics.refused(error);
         FullHttpResponse response = json(error.status(), answer);
@@ -41,7 +41,7 @@ final class Answers {
         return response;
     }
 
-    /** {@return the answer to an unknown path, or to a method that the path does not support} */
+    /** {@return the response to an unknown path, or to a method that the path does not support} */
     static FullHttpResponse notThis(String path) {
         String allowed = switch (path) {
             case "/", "/metrics" -> "GET, HEAD";

@@ -57,7 +57,7 @@ public final class UploadServer implements AutoCloseable {
 
     /**
      * The maximum number of bytes of a rejected body that are read and discarded. A client that is still sending then receives
-     * the answer instead of a reset.
+     * the response instead of a reset.
      */
     private static final long MAX_DRAIN_BYTES = 16 << 20;
 
@@ -166,7 +166,7 @@ public final class UploadServer implements AutoCloseable {
                 .group(loops)
                 .channel(type)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
-                // A client may close its side after the request and still read the answer.
+                // A client may close its side after the request and still read the response.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childHandler(new Protocols(handlers, others, config.tls()));
         ChannelFuture binding = bootstrap.bind(config.host(), config.port()).awaitUninterruptibly();

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Every body of the corpus, sent over HTTP/1.1, HTTP/1.1 in TLS, and HTTP/2. The server's answer must equal the result
+ * Every body of the corpus, sent over HTTP/1.1, HTTP/1.1 in TLS, and HTTP/2. The server's response must equal the result
  * of the inspector, which reads a file. In each build the protocols and presets take turns, so that each body is sent
  * once; with {@code -Pfull} each body is sent over each protocol in each preset. Uses NIO, or epoll with {@code -Pepoll}.
  */
@@ -46,7 +46,7 @@ class CorpusTest {
 
     @ParameterizedTest
     @CsvSource({"0, HTTP_1_1, false", "1, HTTP_1_1, true", "2, HTTP_2, true"})
-    void answer_equalsInspectorResult(int turn, HttpClient.Version version, boolean tls) throws Exception {
+    void response_equalsInspectorResult(int turn, HttpClient.Version version, boolean tls) throws Exception {
         Transport transport = Boolean.getBoolean("sluice.epoll")
                 ? new Transport(EpollIoHandler.newFactory(), EpollServerSocketChannel.class)
                 : Transport.NIO;

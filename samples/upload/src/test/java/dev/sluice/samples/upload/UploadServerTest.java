@@ -31,12 +31,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The answers of the upload server, and the files that it stores. */
+/** The responses of the upload server, and the files that it stores. */
 @Timeout(300)
 class UploadServerTest {
     private static final long MAX_BODY_BYTES = 64L << 20;
 
-    /** A limit for immediate answers, below the five seconds for which the server waits for the rest of a request. */
+    /** A limit for immediate responses, below the five seconds for which the server waits for the rest of a request. */
     private static final long AT_ONCE_NANOS = 4_000_000_000L;
 
     @TempDir
@@ -88,7 +88,7 @@ class UploadServerTest {
         return JavaHttpClient.get(server.uri().resolve(path));
     }
 
-    /** {@return the answer to a client that sends {@code request} and then waits} */
+    /** {@return the response to a client that sends {@code request} and then waits} */
     private static Answer send(UploadServer to, byte[] request) throws IOException {
         try (RawHttp connection = new RawHttp(to.port())) {
             return Answer.on(connection.send(request));
@@ -246,7 +246,7 @@ class UploadServerTest {
     }
 
     @Test
-    void invalidBody_largeRest_answerIsReceived() throws Exception {
+    void invalidBody_largeRest_responseIsReceived() throws Exception {
         byte[] start = new TestForm().part("No-Disposition: x", new byte[0]).open();
         try (RawHttp connection = new RawHttp(server.port())) {
             connection.send(TestForm.request("/upload", TestForm.joined(start, new byte[12 << 20])));

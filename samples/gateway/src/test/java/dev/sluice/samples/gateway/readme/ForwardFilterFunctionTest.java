@@ -29,13 +29,13 @@ class ForwardFilterFunctionTest extends SpringGateway {
         }
     }
 
-    /** The client of the JDK reads the answer after it has sent the body. */
+    /** The client of the JDK reads the response after it has sent the body. */
     @Override
-    protected boolean noticesEarlyAnswers() {
+    protected boolean noticesEarlyResponses() {
         return false;
     }
 
-    /** The read timeout of the client ends the request. */
+    /** The read timeout of the HTTP client that forwards the form ends the request. */
     @Override
     protected int statusIfStalled() {
         return 502;

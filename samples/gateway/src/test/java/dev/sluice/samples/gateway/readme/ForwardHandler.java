@@ -54,7 +54,7 @@ record ForwardHandler(WebClient client, SluiceWebFlux sluice, URI upstream) impl
                                 part -> part.name().equals("csrf")
                                         ? PartDecision.skip()
                                         : PartDecision.to(out.part(part))))
-                .onErrorComplete(IOException.class) // if a connection is lost, the answer fails too
+                .onErrorComplete(IOException.class) // if a connection is lost, the response fails too
                 .then(Mono.never());
     }
     // @end

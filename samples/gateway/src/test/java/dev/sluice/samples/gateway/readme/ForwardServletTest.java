@@ -48,9 +48,9 @@ class ForwardServletTest extends ForwardingContract {
         return URI.create("http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + "/upload");
     }
 
-    /** The client of the JDK reads the answer after it has sent the body. */
+    /** The client of the JDK reads the response after it has sent the body. */
     @Override
-    protected boolean noticesEarlyAnswers() {
+    protected boolean noticesEarlyResponses() {
         return false;
     }
 

@@ -113,7 +113,7 @@ class MigratedServletTest {
     }
 
     @Test
-    void post_inputThatFileUploadAccepted_isRefusedAsThePageSays() throws Exception {
+    void post_bodyThatFileUploadAccepts_isRejectedAsThePageSays() throws Exception {
         assertEquals(413, send("POST", TestForm.CONTENT_TYPE, TOO_LARGE).statusCode());
         byte[] body = new TestForm().field("a", "1").body();
         String mixed = TestForm.CONTENT_TYPE.replace("form-data", "mixed");
@@ -133,7 +133,7 @@ class MigratedServletTest {
     }
 
     @Test
-    void put_fileTooLarge_isNamedInTheAnswer() throws Exception {
+    void put_fileTooLarge_isNamedInTheResponse() throws Exception {
         HttpResponse<String> answer = send("PUT", TestForm.CONTENT_TYPE, TOO_LARGE);
         assertEquals("413 photo, holiday.jpg", answer.statusCode() + " " + answer.body());
     }

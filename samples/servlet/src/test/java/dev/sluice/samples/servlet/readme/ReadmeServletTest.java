@@ -94,7 +94,7 @@ class ReadmeServletTest {
     }
 
     @Test
-    void filter_answersInvalidForm() throws Exception {
+    void filter_truncatedForm_is400() throws Exception {
         byte[] body = new TestForm().field("a", "1").body();
 
         assertEquals(
@@ -112,7 +112,7 @@ class ReadmeServletTest {
     }
 
     @Test
-    void filter_answersTheTenUploads() throws Exception {
+    void tenUploads_throughTheFilter_haveTheExpectedStatus() throws Exception {
         URI target = serve(new Parts());
         String sent = new TenUploads(target.getPort(), "/upload", "f", "image/jpeg", 100 << 20)
                 .send(() -> 0L, () -> (long) SpooledFiles.below(directory).size());
@@ -122,7 +122,7 @@ class ReadmeServletTest {
     }
 
     @Test
-    void asyncForm_answersTheTenUploads() throws Exception {
+    void tenUploads_asAsyncForms_haveTheExpectedStatus() throws Exception {
         URI target = serve(new StreamingServlet());
         SluiceFilter filter = (SluiceFilter)
                 context.getServletHandler().getFilter("multipart").getFilter();

@@ -69,14 +69,14 @@ final class SlowClients implements AutoCloseable {
             key = channel.register(selector, SelectionKey.OP_CONNECT, this);
         }
 
-        /** {@return the status of its answer; 0 if it has none} */
+        /** {@return the status of its response; 0 if it has none} */
         int status() {
             boolean answered = ended != 0 && answer.length() >= 12 && answer.indexOf("HTTP/1.1 ") == 0;
             return answered ? Integer.parseInt(answer.substring(9, 12)) : 0;
         }
 
         /** {@return the time for which the server received data from this client or waited for it} */
-        Duration life() {
+        Duration activeTime() {
             return Duration.ofNanos(ended - begun);
         }
 
@@ -129,7 +129,7 @@ final class SlowClients implements AutoCloseable {
                     channel.write(ByteBuffer.wrap(new byte[] {'x'}));
                     drips++;
                 } catch (IOException e) {
-                    return; // the connection is closed, but an answer may still be readable
+                    return; // the connection is closed, but a response may still be readable
                 }
             }
             due += DRIP_NANOS;

@@ -118,8 +118,8 @@ class SlowClientsTest {
         assertEquals(count, statuses.getOrDefault(408, 0L) + statuses.getOrDefault(0, 0L), statuses::toString);
         assertTrue(statuses.getOrDefault(408, 0L) > count / 2, statuses::toString);
         for (SlowClients.Client client : slow.all()) {
-            Duration life = client.life();
-            assertTrue(life.compareTo(UploadHost.GRACE) > 0, () -> "closed within its grace: " + life);
+            Duration activeTime = client.activeTime();
+            assertTrue(activeTime.compareTo(UploadHost.GRACE) > 0, () -> "closed within its grace: " + activeTime);
         }
     }
 

@@ -35,7 +35,7 @@ final class UploadHost {
     /** Ends the process, and requires an empty error output and an empty spool. */
     static void end(ServerProcess process, Path directory) throws IOException, InterruptedException {
         process.end();
-        assertEquals("", process.complaint());
+        assertEquals("", process.errorOutput());
         Path spool = directory.resolve("spool");
         try (Stream<Path> left = Files.walk(spool)) {
             assertEquals(List.of(spool), left.toList());

@@ -142,7 +142,7 @@ class ObjectStorePageTest {
         return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     }
 
-    /** Checks an answer, and that the form it names is in the store. */
+    /** Checks a response, and that the form it names is in the store. */
     private static void assertStored(S3Sinks sinks, String start, HttpResponse<String> answer) throws Exception {
         assertEquals(200, answer.statusCode(), answer.body());
         Matcher id = Pattern.compile(Pattern.quote(start) + "([0-9a-f]{32})").matcher(answer.body());

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * An answer of the server.
+ * A response of the server.
  *
  * @param status the HTTP status
  * @param headers the headers, by case-insensitive name; empty if the client does not report them

@@ -254,7 +254,7 @@ final class BrowserTest {
     }
 
     /**
-     * Serves the page and receives a form, but answers with an error page of a proxy, with an empty answer, or not at
+     * Serves the page and receives a form, but answers with an error page of a proxy, with an empty response, or not at
      * all.
      */
     private void unanswered(Browser browser, UploadServer server) throws Exception {

@@ -36,7 +36,7 @@ public final class CurlClient implements UploadClient {
     /**
      * The result of a request.
      *
-     * @param answer the server's answer
+     * @param answer the server's response
      * @param trace curl's output with {@code verbose}: lines that start with {@code >} or {@code <}
      */
     public record Traced(Answer answer, String trace) {}

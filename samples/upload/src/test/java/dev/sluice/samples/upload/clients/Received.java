@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.function.Executable;
 
-/** Comparisons of the server's report and files with what was sent. */
+/** Comparisons of the server's report and files with the form that was sent. */
 public final class Received {
     private Received() {}
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A form rejected in mid-upload, with nearly 8 MiB of it still to send. Each client must receive the answer every time.
+ * A form rejected in mid-upload, with nearly 8 MiB of it still to send. Each client must receive the response every time.
  */
 @Tag("sized")
 final class RefusalTest {
@@ -57,7 +57,7 @@ final class RefusalTest {
         URI target = server.uri().resolve("/upload");
         CurlClient curl = new CurlClient();
         JavaHttpClient java = new JavaHttpClient();
-        // The client of older JDKs may miss the answer, which is only reported.
+        // The client of older JDKs may miss the response, which is only reported.
         boolean reads = Runtime.version().feature() > 17;
         Stream<DynamicNode> programs = Stream.concat(
                 Presence.of(
@@ -70,7 +70,7 @@ final class RefusalTest {
         return Stream.concat(programs, browsers).onClose(server::close);
     }
 
-    /** @param always whether a missed answer is a failure */
+    /** @param always whether a missed response is a failure */
     private static DynamicTest test(String client, boolean always, Attempt attempt) {
         return dynamicTest(client, () -> {
             List<String> unread = new ArrayList<>();

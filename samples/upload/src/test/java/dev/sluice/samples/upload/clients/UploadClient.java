@@ -14,7 +14,7 @@ public interface UploadClient {
         return true;
     }
 
-    /** Sends the form and waits for the answer. */
+    /** Sends the form and waits for the response. */
     Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException;
 
     /** {@return the text that this client sends for a name, between the quotes; most follow the HTML standard} */

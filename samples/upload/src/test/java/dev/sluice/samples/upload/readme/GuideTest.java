@@ -144,7 +144,7 @@ class GuideTest {
     }
 
     @Test
-    void formOfAServer_isReceived_orRejectedWithItsReason() throws Exception {
+    void receivedForm_truncated_isRejectedWithItsReason() throws Exception {
         MultipartBody body = MultipartBody.builder()
                 .field("title", "Holiday")
                 .file("photo", "a.jpg", "image/jpeg", Content.of(new byte[2]))

@@ -40,7 +40,7 @@ final class Client implements AutoCloseable {
         return made;
     }
 
-    /** Sends a complete request. {@return its answer} */
+    /** Sends a complete request. {@return its response} */
     Answer exchange(byte[] request) throws IOException {
         Answer answer = Answer.on(connected().send(request));
         lastUsed = System.nanoTime();
@@ -53,7 +53,7 @@ final class Client implements AutoCloseable {
     void abort(byte[] request, int length, boolean reset) throws IOException {
         RawHttp leaving = connected().send(request, 0, length);
         if (!reset) {
-            leaving.sendEnd().awaitEnd(); // reads the answer to the incomplete request, if there is one
+            leaving.sendEnd().awaitEnd(); // reads the response to the incomplete request, if there is one
         }
         close();
     }

@@ -33,7 +33,7 @@ final class DiskFullSoak {
      *
      * @param keptFreeBytes the space that the server must leave free, in bytes. With 0, only the file system rejects
      *     writes
-     * @param statuses the number of answers with each status
+     * @param statuses the number of responses with each status
      * @param refusedFields the number of rejected uploads without a file
      * @param refusedAfter the number of uploads rejected although there was space again
      */

@@ -22,7 +22,7 @@ public final class ServerProcess implements AutoCloseable {
     private static final int MOST_SHOWN = 4_000;
     private static final String COLLECT = "collect";
 
-    private final Path complaints;
+    private final Path errors;
     private final Process process;
     private final BufferedReader answers;
     private final BufferedWriter questions;
@@ -31,13 +31,13 @@ public final class ServerProcess implements AutoCloseable {
     /**
      * Starts a server and returns when it accepts connections.
      *
-     * @param complaints the file for its error output
+     * @param errors the file for its error output
      * @param main the main class, which calls {@link #answer}
      * @param options the options of the JVM
      * @param arguments the arguments of the program
      */
-    public ServerProcess(Path complaints, Class<?> main, List<String> options, Object... arguments) throws IOException {
-        this.complaints = complaints;
+    public ServerProcess(Path errors, Class<?> main, List<String> options, Object... arguments) throws IOException {
+        this.errors = errors;
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
@@ -45,7 +45,7 @@ public final class ServerProcess implements AutoCloseable {
         for (Object argument : arguments) {
             command.add(argument.toString());
         }
-        ProcessBuilder builder = new ProcessBuilder(command).redirectError(complaints.toFile());
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
         // Limits the C library's memory pools, so that growth of resident memory indicates a leak.
         builder.environment().put("MALLOC_ARENA_MAX", "2");
         this.process = builder.start();
@@ -70,13 +70,13 @@ public final class ServerProcess implements AutoCloseable {
     private String line() throws IOException {
         String line = answers.readLine();
         if (line == null) {
-            throw new IOException("the server exited: " + complaint());
+            throw new IOException("the server exited: " + errorOutput());
         }
         return line;
     }
 
-    public String complaint() throws IOException {
-        return Files.readString(complaints);
+    public String errorOutput() throws IOException {
+        return Files.readString(errors);
     }
 
     public int port() {
@@ -126,7 +126,7 @@ public final class ServerProcess implements AutoCloseable {
     @Override
     public String toString() {
         try {
-            String all = complaint();
+            String all = errorOutput();
             return all.substring(0, Math.min(all.length(), MOST_SHOWN));
         } catch (IOException e) {
             return e.toString();
@@ -137,7 +137,7 @@ public final class ServerProcess implements AutoCloseable {
     public void end() throws IOException, InterruptedException {
         questions.close();
         if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-            throw new IOException("the server did not exit cleanly: " + complaint());
+            throw new IOException("the server did not exit cleanly: " + errorOutput());
         }
     }
 

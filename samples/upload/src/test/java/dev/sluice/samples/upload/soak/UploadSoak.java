@@ -32,7 +32,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit)
     /**
      * The result of a soak.
      *
-     * @param faults the unexpected answers
+     * @param faults the unexpected responses
      */
     record Result(
             long uploads,
