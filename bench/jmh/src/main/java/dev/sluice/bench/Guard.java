@@ -10,9 +10,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The comparison made by the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with
- * the same ratios in a recorded run. Ratios depend less on the machine than times do. There are three kinds of ratios.
- * For each, a smaller one is better for Sluice:
+ * The comparison made by the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with the same ratios in
+ * a recorded run. Ratios depend less on the machine than times do. There are three kinds of ratios. A smaller ratio is better for Sluice:
  *
  * <ul>
  *   <li>the time of the push decoder, divided by the time of another parser

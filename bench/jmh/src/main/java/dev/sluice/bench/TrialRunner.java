@@ -44,7 +44,7 @@ final class TrialRunner {
             "-Djmh.executor=CUSTOM",
             "-Djmh.executor.class=" + FastThreads.class.getName());
 
-    /** If the check, which decodes the body twice, takes longer, each iteration has only one operation. */
+    /** If the check, which decodes the body twice, takes longer than this, each iteration has only one operation. */
     private static final long SLOW_NANOS = 2_500_000_000L;
 
     private final Consumer<String> out;

@@ -162,7 +162,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void again_selectsWholeGroups() {
+    void pattern_selectsWholeGroups() {
         List<Trial> floors =
                 Suite.groupsWith(Suite.of("peers", false), Pattern.compile("^floors readWords csv-16m heap"));
         assertEquals(List.of("floors csv-16m heap"), groups(floors));
@@ -176,7 +176,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void with_replacesFiguresOfGroup() {
+    void groupMeasuredAgain_replacesItsFigures() {
         Row one = Row.counted("t", "A.a", Map.of("peer", "a"), 1, 0, 0, null);
         Row other = Row.counted("t", "A.a", Map.of("peer", "b"), 1, 0, 0, null);
         Row again = Row.counted("t", "A.a", Map.of("peer", "b"), 2, 0, 0, null);

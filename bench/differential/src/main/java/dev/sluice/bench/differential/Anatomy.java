@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 
 /**
  * A request that the preset STRICT accepts, taken apart so that its parts can be changed and written as a request
- * again. Each character of a text is one byte. Not thread-safe.
+ * again. Each character of a string stands for one byte. Not thread-safe.
  */
 final class Anatomy {
     private static final Pattern DISPOSITION = Pattern.compile("(?is)^(Content-Disposition:)([ \t]*)(.*?)([ \t]*)\\z");

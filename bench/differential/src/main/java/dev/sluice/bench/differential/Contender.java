@@ -57,7 +57,7 @@ enum Contender implements Named {
 
     /** The command that starts a reader in another language. Words that start with {@code ./} are files in the readers' folder. */
     final List<String> command;
-    /** The reader gets one of this many batches of a comparison; more than 1 for a slow reader. */
+    /** The number n such that the reader gets every n-th batch of a comparison; more than 1 for a slow reader. */
     final int everyBatch;
     /** Whether the reader returns fields as text in UTF-8, not as bytes. */
     final boolean fieldsAreText;

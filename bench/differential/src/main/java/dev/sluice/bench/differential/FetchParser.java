@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A transcription of the parser proposed for the Fetch Standard (whatwg/fetch, pull request 1922), step by step. The proposal does not yet
- * define how the value of Content-Disposition is parsed; here a quoted value ends at the next quote, which matches what browsers send.
- * Each character of a text is one byte. Used for one body; not thread-safe.
+ * define how the value of Content-Disposition is parsed; here a quoted value ends at the next quote, which matches what browsers send. Each
+ * character of a string stands for one byte. Used for one body; not thread-safe.
  */
 final class FetchParser {
     private static final Pattern MIME_PARAMETER =

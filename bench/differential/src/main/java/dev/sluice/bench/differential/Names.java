@@ -21,24 +21,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a reader changes names that Sluice has written: a table of texts and what the reader returns for each. It is measured with a form
- * whose name and file name have the text between two letters.
+ * The changes that a reader makes to names that Sluice has written: a table of strings, each with the string that the reader returns for
+ * it. To measure a string, a form is read whose name and file name contain it between two letters.
  */
 final class Names {
     private static final List<String> ESCAPES = List.of("%22", "%0D", "%0A");
 
-    /** References that end without a semicolon in HTML. */
+    /** HTML character references that are also recognized without a semicolon. */
     private static final List<String> REFERENCES = List.of("&amp", "&lt", "&gt", "&quot", "&copy", "&reg");
 
     private static final String LETTERS = "é日\uFEFF\u00A0";
     private static final String BEYOND = "\uD83D\uDE00";
 
-    /** What the reader returns for each text, in field names and in file names. */
+    /** The strings that the reader returns, by the string that was written: in field names and in file names. */
     private final Map<String, String> fields = new TreeMap<>();
 
     private final Map<String, String> files = new TreeMap<>();
 
-    /** What the reader returns as the file name of a file input that was left empty. */
+    /** The file name that the reader returns for a file input that was left empty. */
     private @Nullable String emptyFile = "";
 
     /** Whether the reader removes blanks at the end of a name, also those that replaced other characters. */
@@ -119,7 +119,7 @@ final class Names {
         }
     }
 
-    /** Returns what the reader is expected to read where Sluice reads {@code reading}. */
+    /** Returns the expected reading of a form that Sluice reads as {@code reading}. */
     Reading apply(Reading reading) {
         return new Reading(
                 reading.parts().stream()
@@ -152,7 +152,7 @@ final class Names {
         return trims ? text.toString().strip() : text.toString();
     }
 
-    /** Returns what the reader returns for each text. A key is the text after {@code name} or {@code file name}. */
+    /** Returns the strings that the reader returns. A key is {@code name} or {@code file name}, and the string that was written. */
     Map<String, String> table() {
         Map<String, String> all = new TreeMap<>();
         fields.forEach((text, read) -> all.put("name " + text, read));

@@ -36,7 +36,7 @@ final class ReaderProcess implements AutoCloseable {
     private final Map<Body, Reading> known = new IdentityHashMap<>();
 
     private final List<String> command;
-    /** The first text that the process writes; null until it is read. */
+    /** The version, which the process writes first; null until it is read. */
     private @Nullable String version;
 
     /** Returns the folder that {@code SLUICE_READERS} names, or null if {@code .ci/readers} has not filled it. */
@@ -80,7 +80,7 @@ final class ReaderProcess implements AutoCloseable {
         pending++;
     }
 
-    /** Sends the batch without waiting for the answers. */
+    /** Sends the batch without waiting for the readings. */
     void send() throws IOException {
         to.writeInt(batch.size());
         batch.writeTo(to);
@@ -137,7 +137,7 @@ final class ReaderProcess implements AutoCloseable {
         return answers();
     }
 
-    /** Sends bodies that will probably be passed to {@link #read(Body)}, without waiting for the answers. */
+    /** Sends bodies that will probably be passed to {@link #read(Body)}, without waiting for the readings. */
     void sendAhead(List<Body> some) throws IOException {
         ahead = some;
         for (Body body : some) {

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The comparison of all readers on forms that Sluice has written: encoded from hostile names, or relayed. It counts for each reader the
- * forms in which the parts are the same and have the names that its {@link Names} predict. Not thread-safe.
+ * forms in which the parts are the same and have the names that its {@link Names} object predicts. Not thread-safe.
  */
 final class Written implements AutoCloseable {
     private static final int BATCH = 200;
@@ -49,7 +49,7 @@ final class Written implements AutoCloseable {
         public long same;
         public long differs;
         public long rejects;
-        /** Maps strings in written names to what the reader returns for them. */
+        /** The strings that the reader returns, by the string in the written name. */
         public Map<String, String> names = new TreeMap<>();
         /** The first few forms that the reader reads differently, and the first one that it rejects. */
         public List<String> examples = new ArrayList<>();
@@ -119,7 +119,7 @@ final class Written implements AutoCloseable {
     }
 
     /**
-     * Relays those of {@code count} bodies that STANDARD accepts. STRICT must accept the results, with the same contents.
+     * Relays {@code count} bodies, except those that STANDARD rejects. STRICT must accept the results and find the same contents.
      *
      * @param every the readers get one in {@code every} relayed forms
      */

@@ -62,7 +62,7 @@ class DifferentialTest {
     }
 
     @Test
-    void causes_areFeaturesWhoseRemovalEndsTheDisagreement() {
+    void diagnosis_findsTheFeaturesThatCauseADisagreement() {
         Sample sample = sample("--x\r\nContent-Disposition: form-data; name=\" a;b \"; filename=\"f\"\r\n"
                 + "X-Other: 3\r\n\r\n\r\n--\r\n--x--");
         Function<Body, Reading> trimming = body -> renamed(read(body), String::strip);
@@ -79,7 +79,7 @@ class DifferentialTest {
     }
 
     @Test
-    void anatomy_reassembledBody_isUnchanged() {
+    void request_takenApartAndReassembled_isUnchanged() {
         Samples samples = new Samples(SEED + 1);
         int accepted = 0;
         int changed = 0;
@@ -114,7 +114,7 @@ class DifferentialTest {
 
     @Tag("sized")
     @Test
-    void splits_sluiceIsCorrectAndErrorsOfOthersAreFound() {
+    void splitBodies_sluiceIsCorrect_errorsOfOthersAreFound() {
         int largest = ProofSize.of("sluice.differential.largest", 90, 160);
         int least = largest < 160 ? 10 : 50;
         Splits splits = new Splits(largest);

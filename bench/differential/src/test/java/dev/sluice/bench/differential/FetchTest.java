@@ -22,7 +22,7 @@ class FetchTest {
     private static final int FORMS = 3_000;
 
     @Test
-    void differences_areListedAndStrictAgrees() {
+    void differencesFromFetchStandard_areListed_andStrictAgrees() {
         Samples samples = new Samples(SEED);
         Map<String, String> found = new TreeMap<>();
         for (int i = 0; i < FORMS; i++) {

@@ -20,12 +20,12 @@ class WrittenTest {
     private static final int BODIES = ProofSize.of("sluice.written.bodies", 1_000, 100_000);
 
     @Test
-    void javaParsers_readWrittenFormsAlike() {
+    void writtenForms_javaParsers_findTheSameParts() {
         compare(null);
     }
 
     @Test
-    void otherLanguages_readWrittenFormsAlike() {
+    void writtenForms_otherLanguages_findTheSameParts() {
         Path folder = ReaderProcess.folder();
         Installed.require("readers in other languages", folder != null);
         compare(folder);

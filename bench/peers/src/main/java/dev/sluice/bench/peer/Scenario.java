@@ -49,7 +49,7 @@ public enum Scenario implements Named {
             "1 MiB of delimiters without their last byte (defnull worstcase_bchar)",
             () -> oneFile(repeated("\r\n--" + allButLast(Bytes.BROWSER), Bytes.MIB))),
 
-    /** Chunks of 1, 17 and 64 bytes repeat, so that they stay in the cache like chunks of a server's pool. */
+    /** The content repeats after 17 * 64 bytes, so chunks of 1, 17 and 64 bytes stay in the cache, like the buffers of a server's pool. */
     RANDOM_64K("1,088 random bytes 60 times, one file", () -> oneFile(repeated(random(17 * 64, 7), 60 * 17 * 64))),
     RANDOM_1M("1 MiB of random bytes, one file", () -> generated(1)),
     /** Does not fit into the cache of a processor. */

@@ -35,7 +35,7 @@ public final class Tally {
     }
 
     private final @Nullable CRC32 crc;
-    /** The content of the current part; null unless in recording mode, which includes checking mode. */
+    /** The content of the current part; null except in recording mode. */
     private final @Nullable ByteArrayOutputStream content;
 
     private final List<Part> recorded = new ArrayList<>();

@@ -5,7 +5,7 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a body, in a form that is independent of the order in which parts are reported.
+ * The content of a body as totals, which do not depend on the order in which parts are reported.
  *
  * @param bytes the total size of the parts' content
  * @param checksum the sum of the CRC-32 of each part's content

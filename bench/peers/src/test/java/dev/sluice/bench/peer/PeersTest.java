@@ -61,7 +61,7 @@ class PeersTest {
     }
 
     @Test
-    void wrong_missingParts_isDetected() {
+    void missingParts_areDetected() {
         Body body = Scenario.FORM.body();
         try (Peer peer = PeerKind.CHUNKS_ONLY.open(body, 8192, Memory.HEAP)) {
             assertEquals(Optional.of("finds 0 parts of 7"), PeerKind.CHUNKS_ONLY.wrong(peer, body));
@@ -69,7 +69,7 @@ class PeersTest {
     }
 
     @Test
-    void wrong_swappedNames_isDetected() {
+    void swappedNames_areDetected() {
         Body body = Scenario.DEFNULL_SIMPLE.body();
         Peer swapped = tally -> {
             Tally recording = Tally.recording();

@@ -27,7 +27,7 @@ class ScenarioTest {
     }
 
     @Test
-    void truth_matchesContent() {
+    void expectedParts_matchTheContent() {
         long checksum = 0;
         for (int i = 0; i < 100; i++) {
             CRC32 crc = new CRC32();

@@ -48,7 +48,7 @@ public class SluiceDecoding implements Decoding {
         drain();
     }
 
-    /** Adds all events that are available to the tally. */
+    /** Adds all available events to the tally. */
     protected void drain() throws MultipartException {
         for (; ; ) {
             switch (decoder.next()) {
