@@ -193,7 +193,7 @@ public final class MultipartOptions {
         return maxEpilogueBytes;
     }
 
-    /** {@return the limit whose excess {@code reason} reports; -1 if it is not one of these options} */
+    /** {@return the limit that was exceeded if a body is rejected for {@code reason}; -1 if it is not one of these options} */
     long limit(Reason reason) {
         return switch (reason) {
             case BODY_TOO_LARGE -> maxBodyBytes;
@@ -448,7 +448,7 @@ public final class MultipartOptions {
          * Sets a value given as text, as in a configuration file: {@code 100MiB}, {@code unlimited}, {@code true}, {@code strict}.
          *
          * @throws IllegalArgumentException if the text is malformed or the setting is not one of these options; the message contains the
-         *     setting, the text and the expected form
+         *     setting, the text and the expected format
          */
         public Builder set(Setting setting, String text) {
             Object value = setting.parse(text);

@@ -38,7 +38,7 @@ final class Verdict {
         return headers("Content-Disposition: " + value + "\r\n");
     }
 
-    /** {@return the UTF-8 bytes of {@code text}, each as one character, which is the form of bodies in these tests} */
+    /** {@return the UTF-8 bytes of {@code text}, each as one character, as bodies are written in these tests} */
     static String utf8(String text) {
         return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }

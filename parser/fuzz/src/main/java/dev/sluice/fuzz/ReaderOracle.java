@@ -15,7 +15,9 @@ import java.util.Objects;
 
 /** The expected results of reading the parts of a request one by one. */
 record ReaderOracle(FilterVerdict verdict, DecodedBody decoded) {
-    /** Compares the parts. Bits 0-2 are their number minus 1; with bit 3, every second part is read, as a stream. */
+    /**
+     * Compares the parts. Bits 0-2 of {@code how} are the number of parts minus 1. If bit 3 is set, every second part is read, as a stream.
+     */
     void read(MultipartReader reader, int how) throws IOException {
         boolean raw = (how & 8) == 0;
         for (int i = 0; i <= (how & 7); i++) {

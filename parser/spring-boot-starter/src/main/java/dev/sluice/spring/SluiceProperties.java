@@ -88,7 +88,8 @@ final class SluiceProperties {
         this.bootProperties = bootProperties;
         values.putAll(bootValues);
         if (text(binder, PREFIX + "." + kebab(Setting.SPILL_THRESHOLD)) != null) {
-            values.remove(Setting.MAX_IN_MEMORY_BYTES); // chosen for Boot's threshold, which does not apply
+            // The value was chosen for Boot's threshold, which does not apply.
+            values.remove(Setting.MAX_IN_MEMORY_BYTES);
         }
         for (Setting setting : Setting.values()) {
             String value = text(binder, PREFIX + "." + kebab(setting));

@@ -74,7 +74,7 @@ public final class LeakDetection implements LauncherSessionListener {
         }
     }
 
-    /** {@return a new count, which is now the current one} */
+    /** {@return a new scope, which counts all buffers from now on} */
     static Scope begin() {
         Scope next = new Scope();
         scope = next;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.DynamicNode;
 public final class Presence {
     private Presence() {}
 
-    /** {@return the tests of a client, or one that is skipped if the client is not installed} */
+    /** {@return the tests of a client, or one skipped test if the client is not installed} */
     public static Stream<DynamicNode> of(
             String client, boolean present, Supplier<Stream<? extends DynamicNode>> tests) {
         return present

@@ -64,7 +64,7 @@ public final class Program {
                 .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
                 .redirectOutput(directory.resolve("out").toFile())
                 .redirectError(directory.resolve("err").toFile());
-        // A proxy of the environment must not be used for local addresses.
+        // A proxy that the environment defines must not be used for local addresses.
         builder.environment().put("NO_PROXY", "*");
         builder.environment().put("no_proxy", "*");
         builder.environment().putAll(environment);
