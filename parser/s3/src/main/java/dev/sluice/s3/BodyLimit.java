@@ -2,6 +2,8 @@ package dev.sluice.s3;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.StoreMetrics;
+import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -35,10 +37,12 @@ final class BodyLimit {
     private static final int MOST_FAILED_ALONE = 2;
     private static final long LEAST_BYTES_PER_SECOND = 256 << 10;
 
-    private final StoreEvents events;
+    private final StoreMetrics metrics;
     private final long attemptNanos;
     private final LongSupplier clock;
-    private final Queue<CompletableFuture<Void>> waiting = new ArrayDeque<>();
+    /** The bodies that wait. Each is completed with whether it is then the only one that is sent. */
+    private final Queue<CompletableFuture<Boolean>> waiting = new ArrayDeque<>();
+
     private int limit = FIRST;
     private int sending;
     private int failedAlone;
@@ -47,8 +51,8 @@ final class BodyLimit {
      * @param attemptTimeout the time of an attempt without a body
      * @param clock {@link System#nanoTime}, except in tests
      */
-    BodyLimit(StoreEvents events, Duration attemptTimeout, LongSupplier clock) {
-        this.events = events;
+    BodyLimit(StoreMetrics metrics, Duration attemptTimeout, LongSupplier clock) {
+        this.metrics = metrics;
         this.attemptNanos = attemptTimeout.toNanos();
         this.clock = clock;
     }
@@ -58,30 +62,25 @@ final class BodyLimit {
         return Duration.ofSeconds(bytes / LEAST_BYTES_PER_SECOND);
     }
 
-    /**
-     * Makes a request when it is the turn of its body.
-     *
-     * @return the answer; cancelling it cancels the request or the wait for it
-     */
+    /** Makes a request when it is the turn of its body. {@return the response; cancelling it cancels the request or the wait for it} */
     <T> CompletableFuture<T> send(Segment body, Supplier<CompletableFuture<T>> request) {
         if (body.size() <= SegmentMemory.SMALL) {
             return sendNow(body, request);
         }
-        CompletableFuture<Void> turn = new CompletableFuture<>();
+        CompletableFuture<Boolean> turn = new CompletableFuture<>();
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        turn.whenComplete((begun, refused) -> {
+        turn.whenComplete((isAlone, refused) -> {
             if (refused != null) {
                 outcome.completeExceptionally(refused);
                 return;
             }
             long since = clock.getAsLong();
-            boolean isAlone = isOneSent();
             CompletableFuture<T> sent = sendNow(body, request);
-            outcome.whenComplete((answer, failure) -> sent.cancel(true));
-            sent.whenComplete((answer, failure) -> {
+            outcome.whenComplete((response, failure) -> sent.cancel(true));
+            sent.whenComplete((response, failure) -> {
                 Throwable reason = ended(body.size(), clock.getAsLong() - since, isAlone, failure);
                 if (reason == null) {
-                    outcome.complete(answer);
+                    outcome.complete(response);
                 } else {
                     outcome.completeExceptionally(reason);
                 }
@@ -90,38 +89,37 @@ final class BodyLimit {
         synchronized (this) {
             waiting.add(turn);
         }
-        outcome.whenComplete((answer, failure) -> giveUp(turn));
+        outcome.whenComplete((response, failure) -> giveUp(turn));
         beginNext();
         return outcome;
     }
 
     private <T> CompletableFuture<T> sendNow(Segment body, Supplier<CompletableFuture<T>> request) {
         long bytes = body.size();
-        events.report(to -> to.sending(1, bytes));
+        IsolatedCall.run(() -> metrics.sending(1, bytes));
         CompletableFuture<T> sent = Retries.made(request);
-        sent.whenComplete((answer, failure) -> events.report(to -> to.sending(-1, -bytes)));
+        sent.whenComplete((response, failure) -> IsolatedCall.run(() -> metrics.sending(-1, -bytes)));
         return sent;
     }
 
     /** Begins as many bodies as the limit allows. */
     private void beginNext() {
-        for (CompletableFuture<Void> turn = next(); turn != null; turn = next()) {
-            turn.complete(null); // without the lock
+        for (Runnable turn = next(); turn != null; turn = next()) {
+            turn.run(); // without the lock
         }
     }
 
-    /** {@return the turn of the next body, which then counts as being sent, or null if all must wait} */
-    private synchronized @Nullable CompletableFuture<Void> next() {
-        CompletableFuture<Void> turn = sending < limit ? waiting.poll() : null;
-        sending += turn == null ? 0 : 1;
-        return turn;
+    /** {@return the beginning of the next body, which then counts as being sent, or null if all must wait} */
+    private synchronized @Nullable Runnable next() {
+        CompletableFuture<Boolean> turn = sending < limit ? waiting.poll() : null;
+        if (turn == null) {
+            return null;
+        }
+        boolean isAlone = ++sending == 1;
+        return () -> turn.complete(isAlone);
     }
 
-    private synchronized boolean isOneSent() {
-        return sending == 1;
-    }
-
-    private synchronized void giveUp(CompletableFuture<Void> turn) {
+    private synchronized void giveUp(CompletableFuture<Boolean> turn) {
         waiting.remove(turn);
     }
 
@@ -134,7 +132,7 @@ final class BodyLimit {
      */
     private @Nullable Throwable ended(long bytes, long nanos, boolean isAlone, @Nullable Throwable failure) {
         boolean takesNothing = false;
-        List<CompletableFuture<Void>> refused = List.of();
+        List<CompletableFuture<Boolean>> refused = List.of();
         synchronized (this) {
             sending--;
             boolean isSlow = nanos >= attemptNanos;
@@ -142,7 +140,8 @@ final class BodyLimit {
                 failedAlone = 0;
                 boolean isFast = nanos < (attemptNanos + moreTime(bytes).toNanos()) / FAST;
                 limit += isFast && limit < MOST && !waiting.isEmpty() ? 1 : 0;
-            } else if (isOverload(Retries.unwrap(failure), isSlow)) {
+            } else if (Retries.passing(Retries.unwrap(failure)) == StoreMetrics.Cause.BUSY
+                    || isSlow && !(Retries.unwrap(failure) instanceof CancellationException)) {
                 limit = Math.max(1, limit / 2);
                 failedAlone += isSlow && isAlone && sending == 0 ? 1 : 0;
                 takesNothing = isSlow && failedAlone >= MOST_FAILED_ALONE;
@@ -155,10 +154,6 @@ final class BodyLimit {
         refused.forEach(turn -> turn.completeExceptionally(refusal(failure)));
         beginNext();
         return takesNothing ? refusal(failure) : failure;
-    }
-
-    private static boolean isOverload(Throwable failure, boolean isSlow) {
-        return Retries.isBusy(failure) || isSlow && !(failure instanceof CancellationException);
     }
 
     private static MultipartException refusal(@Nullable Throwable failure) {

@@ -11,12 +11,15 @@ import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * content or garbage. A reader that misses a file reads the record again: a tombstone means that the form was deleted in the meantime.
  *
  * <p><b>Commit.</b> All files are stored; then the record is written. The store lets exactly one conditional write succeed. A write that
- * has failed, or whose answer was lost, proves nothing, so the record is read: the own record means success, and a tombstone means that a
+ * has failed, or whose response was lost, proves nothing, so the record is read: the own record means success, and a tombstone means that a
  * sweep has ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
  * the same condition: then the store has either the tombstone, and the form has failed, or the record, and the form is committed. If this
  * does not settle it either, the outcome is unknown, and the form fails with 503. Its clean-up then tries once more to end it as described
@@ -59,7 +62,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Delete.</b> A committed form is deleted by replacing its record by a tombstone with {@code If-Match}.
  *
  * <p><b>Why it is safe.</b> Files are deleted only after an intact tombstone was read. A tombstone exists only if the key was absent, and
- * then no record can be written while it exists; or if it replaced the record of a deletion. So a stale or missing answer, a late or
+ * then no record can be written while it exists; or if it replaced the record of a deletion. So a stale or missing response, a late or
  * repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It cannot delete a file of a committed
  * form, and a reader never sees an incomplete form. The tombstone is removed after a time in which no request of its form can be in
  * progress: before each write of its record, a form checks that it is at most {@link #MOST_TIME} old, and stores reject requests that were
@@ -117,8 +120,12 @@ final class CommitProtocol {
         return HexFormat.of().formatHex(bytes);
     }
 
-    String fileKey(String id, int number) {
+    String fileKey(String id, String number) {
         return prefix + id + '/' + number;
+    }
+
+    String intentKey(String id, String name) {
+        return open + id + '/' + name;
     }
 
     private String recordKey(String id) {
@@ -143,13 +150,9 @@ final class CommitProtocol {
 
     // ---- for a form
 
-    /** Writes the intent of a file, or writes it again. {@return the key of the intent} */
-    CompletableFuture<String> intend(String id, int number) {
-        return putIntent(id, Integer.toString(number));
-    }
-
+    /** Writes an intent, or writes it again. {@return its key} */
     CompletableFuture<String> putIntent(String id, String name) {
-        String key = open + id + '/' + name;
+        String key = intentKey(id, name);
         Segment body = Segment.of(id.getBytes(StandardCharsets.US_ASCII));
         return store.put(new ObjectStore.Target(key, "text/plain", Map.of(), false), body)
                 .whenComplete((stored, failure) -> body.release())
@@ -211,32 +214,25 @@ final class CommitProtocol {
         }
         return store.write(recordKey(mine.id()), mine.bytes(), etag)
                 .handle((written, failure) -> failure)
-                .thenCompose(failure -> failure == null && mine.isCommitted()
-                        ? CompletableFuture.completedFuture(mine)
-                        : standing(mine, etag, mayWrite, attempt, failure));
-    }
-
-    private CompletableFuture<FormRecord> standing(
-            FormRecord mine,
-            @Nullable String etag,
-            BooleanSupplier mayWrite,
-            int attempt,
-            @Nullable Throwable failure) {
-        return store.read(recordKey(mine.id()))
-                .exceptionally(unreadable -> {
-                    throw new CompletionException(unknown(mine.id(), Retries.unwrap(unreadable)));
-                })
-                .thenCompose(found -> {
-                    FormRecord standing = found == null ? null : FormRecord.parse(mine.id(), found.bytes());
-                    boolean unchanged =
-                            found == null ? etag == null : found.etag().equals(etag);
-                    if (standing != null && !unchanged) {
-                        return CompletableFuture.completedFuture(standing);
-                    } else if (attempt >= MOST_ATTEMPTS || failure != null && Retries.isHopeless(failure)) {
-                        return CompletableFuture.failedFuture(unknown(mine.id(), failure));
+                .thenCompose(failure -> {
+                    if (failure == null && mine.isCommitted()) {
+                        return CompletableFuture.completedFuture(mine);
                     }
-                    return store.after(PAUSE.multipliedBy(1L << attempt))
-                            .thenCompose(paused -> settle(mine, etag, mayWrite, attempt + 1));
+                    CompletableFuture<ObjectStore.@Nullable Content> read = readRecord(mine.id())
+                            .exceptionally(unreadable -> {
+                                throw new CompletionException(unknown(mine.id(), unreadable));
+                            });
+                    return read.thenCompose(found -> {
+                        FormRecord standing = found == null ? null : FormRecord.parse(mine.id(), found.bytes());
+                        String before = found == null ? null : found.etag();
+                        if (standing != null && !Objects.equals(before, etag)) {
+                            return CompletableFuture.completedFuture(standing);
+                        } else if (attempt >= MOST_ATTEMPTS || failure != null && Retries.isHopeless(failure)) {
+                            return CompletableFuture.failedFuture(unknown(mine.id(), failure));
+                        }
+                        return store.after(PAUSE.multipliedBy(1L << attempt))
+                                .thenCompose(paused -> settle(mine, etag, mayWrite, attempt + 1));
+                    });
                 });
     }
 
@@ -259,10 +255,7 @@ final class CommitProtocol {
         return record;
     }
 
-    /**
-     * Deletes the intents of a committed form, together with the intents of other forms. {@return a future that completes after the
-     * attempt}
-     */
+    /** Tries to delete the intents of a committed form, together with the intents of other forms. */
     CompletableFuture<Void> forget(Collection<String> intents) {
         forgotten.addAll(intents);
         return isCollecting.getAndSet(true)
@@ -291,26 +284,33 @@ final class CommitProtocol {
         return keys.isEmpty() ? DONE : store.delete(keys);
     }
 
-    /** Deletes the files of a form that its record does not list; a tombstone lists none. {@return their number} */
-    CompletableFuture<Integer> deleteFiles(FormRecord standing) {
-        Set<String> listed =
-                standing.files().stream().map(file -> file.stored().key()).collect(Collectors.toSet());
-        return deleteFiles(prefix + standing.id() + '/', listed, null, 0);
+    /** Calls {@code each} for one page of a listing after the other. */
+    CompletableFuture<Void> pages(String start, Function<ObjectStore.Page, CompletableFuture<Void>> each) {
+        return pages(start, null, each);
     }
 
-    private CompletableFuture<Integer> deleteFiles(
-            String folder, Set<String> listed, @Nullable String next, int before) {
-        return store.list(folder, next).thenCompose(page -> {
-            List<String> files = page.objects().stream()
-                    .map(ObjectStore.Listed::key)
-                    .filter(key -> isNumber(key.substring(folder.length())) && !listed.contains(key))
-                    .toList();
-            int count = before + files.size();
-            return deleteAll(files)
-                    .thenCompose(gone -> page.next() == null
-                            ? CompletableFuture.completedFuture(count)
-                            : deleteFiles(folder, listed, page.next(), count));
-        });
+    private CompletableFuture<Void> pages(
+            String start, @Nullable String next, Function<ObjectStore.Page, CompletableFuture<Void>> each) {
+        return store.list(start, next)
+                .thenCompose(page -> each.apply(page)
+                        .thenCompose(done -> page.next() == null ? DONE : pages(start, page.next(), each)));
+    }
+
+    /** Deletes the files of a form that its record does not list; a tombstone lists none. {@return their number} */
+    CompletableFuture<Integer> deleteFiles(FormRecord standing) {
+        String folder = prefix + standing.id() + '/';
+        Set<String> listed =
+                standing.files().stream().map(file -> file.stored().key()).collect(Collectors.toSet());
+        AtomicInteger count = new AtomicInteger();
+        return pages(folder, page -> {
+                    List<String> files = page.objects().stream()
+                            .map(ObjectStore.Listed::key)
+                            .filter(key -> isNumber(key.substring(folder.length())) && !listed.contains(key))
+                            .toList();
+                    count.addAndGet(files.size());
+                    return deleteAll(files);
+                })
+                .thenApply(done -> count.get());
     }
 
     // ---- for readers
@@ -340,7 +340,6 @@ final class CommitProtocol {
         });
     }
 
-    /** Deletes a tombstone. {@return a future that completes after that} */
     CompletableFuture<Void> deleteTombstone(String id) {
         return store.delete(List.of(recordKey(id)));
     }

@@ -8,6 +8,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.protocols.jsoncore.JsonNode;
 
@@ -22,10 +23,8 @@ import software.amazon.awssdk.protocols.jsoncore.JsonNode;
  *
  * A tombstone has the state {@code ended} and no files. The checksum makes a truncated or damaged copy recognizable.
  *
- * @param id the identifier of the form, 32 hexadecimal digits
  * @param isCommitted whether the form is committed; otherwise this is a tombstone
  * @param writer a random value that identifies the writer
- * @param files the files, in the order of the form
  */
 public record FormRecord(String id, boolean isCommitted, String writer, List<File> files) {
     private static final String CHECKSUM = ",\"sha256\":\"";
@@ -33,12 +32,8 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
     private static final int FIRST_PRINTABLE = ' ';
 
     /**
-     * A file of a committed form.
+     * A file of a committed form: the names that the client sent, the media type of the object, and the object.
      *
-     * @param field the name of the part
-     * @param filename the file name that the client sent
-     * @param contentType the media type of the object
-     * @param stored the object
      * @param upload the identifier of the multipart upload that has become the object, or null if it was stored by one request
      */
     public record File(
@@ -59,34 +54,34 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
 
     /** {@return the record as JSON, in UTF-8} */
     byte[] bytes() {
-        StringBuilder json = new StringBuilder("{");
-        member(json, "form", id).append(',');
-        member(json, "state", isCommitted ? "committed" : "ended").append(',');
-        member(json, "writer", writer).append(",\"files\":[");
-        for (int i = 0; i < files.size(); i++) {
-            File file = files.get(i);
-            json.append(i == 0 ? "{" : ",{");
-            member(json, "field", file.field).append(',');
-            member(json, "filename", file.filename).append(',');
-            member(json, "key", file.stored.key())
-                    .append(",\"size\":")
-                    .append(file.stored.size())
-                    .append(',');
-            member(json, "type", file.contentType).append(',');
-            member(json, "crc32", file.stored.crc32()).append(',');
-            member(json, "etag", file.stored.etag()).append(',');
-            member(json, "version", file.stored.version()).append(',');
-            member(json, "upload", file.upload).append('}');
-        }
-        String text = json.append(']').toString();
+        String text = "{" + member("form", id)
+                + ',' + member("state", isCommitted ? "committed" : "ended")
+                + ',' + member("writer", writer)
+                + ",\"files\":[" + files.stream().map(FormRecord::json).collect(Collectors.joining(",")) + ']';
         return (text + CHECKSUM + sha256(text.getBytes(StandardCharsets.UTF_8)) + "\"}")
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    private static StringBuilder member(StringBuilder json, String name, @Nullable String value) {
-        json.append('"').append(name).append("\":");
+    private static String json(File file) {
+        return "{"
+                + String.join(
+                        ",",
+                        member("field", file.field),
+                        member("filename", file.filename),
+                        member("key", file.stored.key()),
+                        "\"size\":" + file.stored.size(),
+                        member("type", file.contentType),
+                        member("crc32", file.stored.crc32()),
+                        member("etag", file.stored.etag()),
+                        member("version", file.stored.version()),
+                        member("upload", file.upload))
+                + '}';
+    }
+
+    private static String member(String name, @Nullable String value) {
+        StringBuilder json = new StringBuilder("\"" + name + "\":");
         if (value == null) {
-            return json.append("null");
+            return json.append("null").toString();
         }
         json.append('"');
         for (int i = 0; i < value.length(); i++) {
@@ -99,7 +94,7 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
                 json.append(c);
             }
         }
-        return json.append('"');
+        return json.append('"').toString();
     }
 
     private static String sha256(byte[] bytes) {

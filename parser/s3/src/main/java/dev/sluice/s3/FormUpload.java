@@ -2,23 +2,26 @@ package dev.sluice.s3;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.PartHead;
 import dev.sluice.form.Readiness;
-import dev.sluice.form.StoreMetrics;
+import dev.sluice.task.IsolatedCall;
+import dev.sluice.task.SerialTask;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +58,7 @@ final class FormUpload {
     }
 
     /** A segment to be sent: a piece of a file, or the whole file if the number is 0. */
-    private record Job(FileUpload file, int number, Segment body) {}
+    private record Job(S3Sink file, int number, Segment body) {}
 
     /** The number of times that an intent is renewed within the age at which a sweep ends the form. */
     private static final int RENEWALS = 4;
@@ -63,8 +66,9 @@ final class FormUpload {
     final S3Sinks sinks;
     final FormSegments segments;
     private final String id;
-    private final EventQueue events;
-    private final List<FileUpload> files = new CopyOnWriteArrayList<>();
+    private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
+    private final SerialTask running = new SerialTask(this::runEvents);
+    private final List<S3Sink> files = new CopyOnWriteArrayList<>();
     private final Instant since;
     private final long sinceNanos = System.nanoTime();
 
@@ -83,10 +87,10 @@ final class FormUpload {
     private final Queue<Job> jobs = new ArrayDeque<>();
     private final Set<CompletableFuture<?>> requests = new HashSet<>();
     private @Nullable CompletableFuture<String> firstIntent;
-    private int intentNumber;
+    private String intentName = "";
 
-    /** The number of requests that have not been answered. */
-    private int unanswered;
+    /** The number of requests without a response. */
+    private int openRequests;
 
     /** The number of jobs whose request is being made. */
     private int inFlight;
@@ -100,7 +104,6 @@ final class FormUpload {
         this.segments = new FormSegments(sinks);
         this.id = id;
         this.since = sinks.clock.instant();
-        this.events = new EventQueue(sinks.store.executor(), this::advance, this::fail);
     }
 
     // ---- called by the form
@@ -116,22 +119,20 @@ final class FormUpload {
         CompletableFuture<Long> granted = sinks.memory.admit();
         post(() -> cancellable(granted, (bytes, cause) -> {
             hasMemory = cause == null;
-            if (cause == null) {
-                ready.ready();
-            } else {
-                ready.fail(Retries.unwrap(cause));
-            }
+            settle(ready, cause);
         }));
         return ready;
     }
 
-    int fileCount() {
-        return files.size();
-    }
-
-    S3Sink add(FileUpload file) {
+    /** @param chosenKey the key of the application, or null for one of the form */
+    S3Sink add(PartHead part, @Nullable String chosenKey, String contentType, Map<String, String> metadata) {
+        String number = String.valueOf(files.size() + 1);
+        boolean isChosen = chosenKey != null;
+        String key = Objects.requireNonNullElseGet(chosenKey, () -> sinks.protocol.fileKey(id, number));
+        ObjectStore.Target target = new ObjectStore.Target(key, contentType, metadata, isChosen && sinks.onlyNew);
+        S3Sink file = new S3Sink(this, part, target, number, isChosen);
         files.add(file);
-        return new S3Sink(this, file);
+        return file;
     }
 
     List<S3Form.StoredPart> objects() {
@@ -189,28 +190,56 @@ final class FormUpload {
             intentNanos = System.nanoTime();
             post(() -> {
                 if (isActive()) {
-                    request(sinks.protocol.intend(id, intentNumber), (done, cause) -> {});
+                    request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {});
                 }
             });
         }
     }
 
+    static void settle(Readiness ready, @Nullable Throwable failure) {
+        if (failure == null) {
+            ready.ready();
+        } else {
+            ready.fail(Retries.unwrap(failure));
+        }
+    }
+
+    /** Runs {@code event} on the executor of the store, after all earlier ones. */
     void post(Runnable event) {
-        events.post(event);
+        events.add(event);
+        if (running.trigger()) {
+            try {
+                sinks.store.executor().execute(running::run);
+            } catch (RejectedExecutionException e) { // the store was closed
+                running.run();
+            }
+        }
     }
 
     // ---- events
+
+    private boolean runEvents() {
+        for (Runnable event; (event = events.poll()) != null; ) {
+            try {
+                event.run();
+                advance();
+            } catch (Throwable e) {
+                fail(e);
+            }
+        }
+        return false;
+    }
 
     private boolean isActive() {
         return state == State.OPEN || state == State.COMMITTING;
     }
 
-    /** Handles the answer to a request as an event. If the request fails, the form fails. */
-    private <T> void request(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> answered) {
-        unanswered++;
-        request.whenComplete((answer, cause) -> post(() -> {
-            unanswered--;
-            answered.accept(answer, cause);
+    /** Handles the response to a request as an event. If the request fails, the form fails. */
+    private <T> void request(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> then) {
+        openRequests++;
+        request.whenComplete((response, cause) -> post(() -> {
+            openRequests--;
+            then.accept(response, cause);
             if (cause != null) {
                 fail(cause);
             }
@@ -218,11 +247,11 @@ final class FormUpload {
     }
 
     /** Like {@link #request}, for a request that is cancelled if the form fails. */
-    private <T> void cancellable(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> answered) {
+    private <T> void cancellable(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> then) {
         requests.add(request);
-        request(request, (answer, cause) -> {
+        request(request, (response, cause) -> {
             requests.remove(request);
-            answered.accept(answer, cause);
+            then.accept(response, cause);
         });
     }
 
@@ -240,7 +269,7 @@ final class FormUpload {
         List.copyOf(requests).forEach(request -> request.cancel(true));
         jobs.forEach(job -> segments.done(job.body));
         jobs.clear();
-        files.forEach(FileUpload::releaseContent);
+        files.forEach(S3Sink::releaseContent);
         waiting.forEach(sink -> sink.settle(reason));
         waiting.clear();
         if (committing != null) {
@@ -253,17 +282,14 @@ final class FormUpload {
      * segment is leased, otherwise when the form is committed. A larger file, or a leased one under a chosen key, is uploaded in pieces.
      *
      * @param last the segment that was not sent yet, or null
-     * @param sent the number of pieces that were passed to {@link #send}
      */
-    void arrived(FileUpload file, @Nullable Segment last, int sent, long size, String crc32) {
-        file.size = size;
-        file.crc32 = crc32;
+    void arrived(S3Sink file, @Nullable Segment last) {
         boolean isSmall = last == null || !last.isLeased();
-        if (sent > 0 || file.isChosen && !isSmall) { // no object may appear under a chosen key yet
-            file.pieceCount = last == null ? sent : sent + 1;
+        if (file.sent > 0 || file.isChosen && !isSmall) { // no object may appear under a chosen key yet
+            file.pieceCount = file.sent + (last == null ? 0 : 1);
             if (last != null) {
                 segments.queued(last);
-                send(file, sent + 1, last);
+                send(file, file.pieceCount, last);
             }
             return;
         }
@@ -276,14 +302,14 @@ final class FormUpload {
         }
     }
 
-    private void sendContent(FileUpload file) {
+    private void sendContent(S3Sink file) {
         Segment content = Objects.requireNonNull(file.content);
         file.content = null;
         segments.queued(content);
         send(file, 0, content);
     }
 
-    void send(FileUpload file, int number, Segment body) {
+    void send(S3Sink file, int number, Segment body) {
         if (isActive()) {
             jobs.add(new Job(file, number, body));
         } else {
@@ -312,13 +338,13 @@ final class FormUpload {
                 writeRecord();
             }
         }
-        if (hasEnded && (state == State.COMMITTED || state == State.FAILED) && unanswered == 0) {
+        if (hasEnded && (state == State.COMMITTED || state == State.FAILED) && openRequests == 0) {
             end();
         }
     }
 
     /** Stores a file as an object, if all of it has been received and its turn has come. */
-    private void store(FileUpload file) {
+    private void store(S3Sink file) {
         boolean isTime = !file.isChosen || state == State.COMMITTING && file.isPublished && isNext(file);
         if (isTime && file.isUploaded() && !file.isStoring) {
             file.isStoring = true;
@@ -328,7 +354,7 @@ final class FormUpload {
                             Objects.requireNonNull(file.uploadId()),
                             List.copyOf(file.pieces.values()),
                             file.size,
-                            file.crc32),
+                            file.crc32()),
                     (stored, cause) -> file.stored = stored);
         } else if (isTime && state == State.COMMITTING && file.isPublished && file.content != null) {
             sendContent(file);
@@ -339,69 +365,66 @@ final class FormUpload {
      * {@return whether all files are stored that must be stored before a file with a chosen key: all files without a chosen key, and those
      * with a chosen key in front of it}
      */
-    private boolean isNext(FileUpload file) {
+    private boolean isNext(S3Sink file) {
         return published().takeWhile(other -> other != file).allMatch(other -> other.stored != null)
                 && published().allMatch(other -> other.isChosen || other.stored != null);
     }
 
-    private Stream<FileUpload> published() {
+    private Stream<S3Sink> published() {
         return files.stream().filter(file -> file.isPublished);
     }
 
     private void sendBody(Job job) {
-        FileUpload file = job.file;
-        if (job.number == 0) {
-            CompletableFuture<?> before = file.isChosen ? sinks.probed() : anyIntent(file);
-            file.isStoring = true;
-            sendBody(job, before, ready -> sinks.store.put(file.target, job.body), stored -> file.stored = stored);
-        } else {
-            sendBody(
-                    job,
-                    upload(file),
-                    upload -> sinks.store.upload(file.target, upload.id(), job.number, job.body),
-                    piece -> file.pieces.put(piece.number(), piece));
-        }
-    }
-
-    private <T, R> void sendBody(
-            Job job, CompletableFuture<T> before, Function<T, CompletableFuture<R>> send, Consumer<R> then) {
+        S3Sink file = job.file;
+        boolean isWhole = job.number == 0;
+        file.isStoring |= isWhole;
         inFlight++;
+        CompletableFuture<?> before = isWhole ? beforeObject(file) : upload(file);
         request(before, (ready, problem) -> {
             if (problem != null || !isActive()) {
-                inFlight--;
-                segments.done(job.body);
-                return;
+                sent(job);
+            } else if (isWhole) {
+                cancellable(Retries.made(() -> sinks.store.put(file.target, job.body)), (stored, cause) -> {
+                    sent(job);
+                    file.stored = stored;
+                });
+            } else {
+                String id = Objects.requireNonNull(file.uploadId());
+                CompletableFuture<ObjectStore.Piece> sent =
+                        Retries.made(() -> sinks.store.upload(file.target, id, job.number, job.body));
+                cancellable(sent, (piece, cause) -> {
+                    sent(job);
+                    if (piece != null) {
+                        file.pieces.put(piece.number(), piece);
+                    }
+                });
             }
-            cancellable(Retries.made(() -> send.apply(ready)), (answer, cause) -> {
-                inFlight--;
-                segments.done(job.body);
-                if (answer != null) {
-                    then.accept(answer);
-                }
-            });
         });
     }
 
-    private CompletableFuture<String> anyIntent(FileUpload file) {
-        return firstIntent == null ? intent(file) : firstIntent;
+    private void sent(Job job) {
+        inFlight--;
+        segments.done(job.body);
     }
 
-    private CompletableFuture<String> intent(FileUpload file) {
-        CompletableFuture<String> written = sinks.probed().thenCompose(fine -> sinks.protocol.intend(id, file.number));
+    /** {@return a future that completes when the file may be stored: one intent is enough for all files of one request} */
+    private CompletableFuture<?> beforeObject(S3Sink file) {
+        return file.isChosen ? sinks.probed() : firstIntent == null ? intent(file) : firstIntent;
+    }
+
+    private CompletableFuture<String> intent(S3Sink file) {
+        CompletableFuture<String> written =
+                sinks.probed().thenCompose(fine -> sinks.protocol.putIntent(id, file.number));
         if (firstIntent == null) {
             firstIntent = written;
-            intentNumber = file.number;
+            intentName = file.number;
         }
         intentNanos = System.nanoTime();
-        request(written, (key, cause) -> {
-            if (key != null) {
-                file.intent = key;
-            }
-        });
+        request(written, (key, cause) -> file.intent = key);
         return written;
     }
 
-    private CompletableFuture<ObjectStore.Created> upload(FileUpload file) {
+    private CompletableFuture<ObjectStore.Created> upload(S3Sink file) {
         CompletableFuture<ObjectStore.Created> known = file.upload;
         if (known == null) {
             CompletableFuture<?> ready = file.isChosen ? sinks.probed() : intent(file);
@@ -414,7 +437,7 @@ final class FormUpload {
     /** Gives memory to waiting sinks, or requests it. */
     private void serveWaiting() {
         while (!waiting.isEmpty() && !isAsking && !segments.isBusy()) {
-            int piece = waiting.element().next();
+            int piece = waiting.element().sent + 1;
             long capacity = segments.tryLease(piece);
             if (capacity > 0) {
                 waiting.remove().resume(capacity);
@@ -451,7 +474,7 @@ final class FormUpload {
                 id,
                 true,
                 CommitProtocol.random(),
-                published().map(FileUpload::recorded).toList());
+                published().map(S3Sink::recorded).toList());
         state = State.WRITING;
         request(sinks.protocol.commit(record, this::isYoung), (done, cause) -> {
             if (cause == null) {
@@ -466,12 +489,12 @@ final class FormUpload {
 
     /** Cleans up: intents after a commit, or everything else. */
     private void end() {
-        files.forEach(FileUpload::releaseContent);
+        files.forEach(S3Sink::releaseContent);
         CompletableFuture<?> done = CompletableFuture.completedFuture(null);
-        for (FileUpload file : files) {
+        for (S3Sink file : files) {
             String upload = file.uploadId();
             if (upload != null && file.stored == null) {
-                sinks.events.report(StoreMetrics::aborted);
+                IsolatedCall.run(() -> sinks.store.metrics().aborted());
                 if (!(file.isChosen && file.isStoring)) { // its object may already be complete, and then stays
                     done = done.thenCompose(
                                     before -> sinks.store.abort(new ObjectStore.Upload(file.target.key(), upload)))
@@ -485,7 +508,7 @@ final class FormUpload {
                 .toList();
         if (state == State.FAILED && files.stream().anyMatch(file -> file.intent != null)) {
             done = done.thenCompose(before -> sinks.protocol.end(id));
-        } else if (state == State.COMMITTED && files.stream().noneMatch(FileUpload::isUnlisted)) {
+        } else if (state == State.COMMITTED && files.stream().noneMatch(S3Sink::isUnlisted)) {
             done = done.thenCompose(before -> sinks.protocol.forget(intents));
         }
         state = State.ENDED;

@@ -1,5 +1,8 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.ResponseException.requireSame;
+import static dev.sluice.s3.ResponseException.required;
+
 import dev.sluice.s3.ObjectStore.Stored;
 import dev.sluice.s3.ObjectStore.Target;
 import java.io.IOException;
@@ -16,23 +19,13 @@ import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
- * The check that an object was stored as it was sent. A matching checksum in the answer proves it. If the answer has none, a second request
+ * The check that an object was stored as it was sent. A matching checksum in the response proves it. If the response has none, a second request
  * asks for the checksum. If the store has none, a third request reads the object.
  */
-final class ObjectCheck {
-    /** The stored object as described by the answer to a request. */
-    record Answer(
+record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
+    /** The stored object as described by the response to a request. */
+    record Response(
             String etag, @Nullable String version, @Nullable String crc32) {}
-
-    private final S3AsyncClient client;
-    private final String bucket;
-    private final Retries retries;
-
-    ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
-        this.client = client;
-        this.bucket = bucket;
-        this.retries = retries;
-    }
 
     /**
      * {@return the object, if it is proved to be stored}
@@ -41,21 +34,23 @@ final class ObjectCheck {
      * @param request the request that stores the object; cancelled with the result
      */
     CompletableFuture<Stored> stored(
-            Target target, long size, String crc32, String composite, CompletableFuture<Answer> request) {
+            Target target, long size, String crc32, String composite, CompletableFuture<Response> request) {
         CompletableFuture<Stored> proven = new CompletableFuture<>();
         proven.whenComplete((stored, failure) -> request.cancel(true));
-        CompletableFuture<Stored> checked = request.handle((answer, failure) -> {
-                    if (failure == null && (crc32.equals(answer.crc32) || composite.equals(answer.crc32))) {
-                        return CompletableFuture.completedFuture(
-                                new Stored(target.key(), answer.etag, answer.version, size, crc32));
-                    } else if (failure == null && answer.crc32 != null) {
-                        return CompletableFuture.<Stored>failedFuture(AnswerException.mismatch(crc32, answer.crc32));
-                    } else if (failure != null
-                            && Retries.unwrap(failure) instanceof AnswerException proof
-                            && proof.isMismatch) {
-                        return CompletableFuture.<Stored>failedFuture(failure);
-                    }
-                    return lookAt(target, size, crc32, composite, failure, proven);
+        CompletableFuture<Stored> checked = request.thenApply(response -> {
+                    requireSame(crc32, composite.equals(response.crc32) ? crc32 : response.crc32);
+                    return response.crc32 == null
+                            ? null
+                            : new Stored(target.key(), response.etag, response.version, size, crc32);
+                })
+                .handle((stored, failure) -> {
+                    boolean isMismatch =
+                            failure != null && Retries.unwrap(failure) instanceof ResponseException e && e.isMismatch;
+                    return isMismatch
+                            ? CompletableFuture.<Stored>failedFuture(failure)
+                            : stored != null
+                                    ? CompletableFuture.completedFuture(stored)
+                                    : lookAt(target, size, crc32, composite, failure, proven);
                 })
                 .thenCompose(Function.identity());
         Retries.pass(checked, proven);
@@ -70,23 +65,26 @@ final class ObjectCheck {
             @Nullable Throwable failure,
             CompletableFuture<Stored> proven) {
         return unlessDone(proven, () -> head(target)).thenCompose(found -> {
-            if (found == null || !isSame(target, found)) {
+            boolean isSame = found != null
+                    && Objects.equals(
+                            target.metadata().get("form"), found.metadata().get("form"));
+            if (!isSame) { // absent, or stored by another form
                 return CompletableFuture.failedFuture(
                         failure == null ? new IOException("the object is missing: " + target.key()) : failure);
             }
-            AnswerException.requireSame(size, found.contentLength());
+            requireSame(size, found.contentLength());
             String sum = found.checksumCRC32();
             CompletableFuture<String> known = sum == null
                     ? unlessDone(proven, () -> checksum(target.key(), found.eTag()))
                     : CompletableFuture.completedFuture(composite.equals(sum) ? crc32 : sum);
             return known.thenApply(stored -> {
-                AnswerException.requireSame(crc32, stored);
+                requireSame(crc32, stored);
                 return new Stored(target.key(), found.eTag(), found.versionId(), size, crc32);
             });
         });
     }
 
-    /** Makes a request, which is cancelled with the result. {@return its answer} */
+    /** Makes a request, which is cancelled with the result. {@return its response} */
     private static <T> CompletableFuture<T> unlessDone(
             CompletableFuture<Stored> proven, Supplier<CompletableFuture<T>> request) {
         if (proven.isDone()) {
@@ -97,29 +95,23 @@ final class ObjectCheck {
         return made;
     }
 
-    /** {@return whether the object was stored by the same form} */
-    private static boolean isSame(Target target, HeadObjectResponse found) {
-        return Objects.equals(target.metadata().get("form"), found.metadata().get("form"));
-    }
-
     private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {
         return retries.trying(
                 "HeadObject",
                 () -> S3ObjectStore.unlessGone(client.headObject(request ->
                                 request.bucket(bucket).key(target.key()).checksumMode(ChecksumMode.ENABLED))
-                        .thenApply(answer -> {
-                            AnswerException.required("an ETag", answer.eTag());
-                            AnswerException.required(
+                        .thenApply(response -> {
+                            required("an ETag", response.eTag());
+                            required(
                                     "a length",
-                                    answer.sdkHttpResponse()
+                                    response.sdkHttpResponse()
                                             .firstMatchingHeader("Content-Length")
                                             .orElse(null));
                             // With a condition, it may be an object of another application, which has no form.
                             if (!target.isNew() && target.metadata().containsKey("form")) {
-                                AnswerException.required(
-                                        "the form", answer.metadata().get("form"));
+                                required("the form", response.metadata().get("form"));
                             }
-                            return answer;
+                            return response;
                         })));
     }
 

@@ -1,5 +1,7 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.ResponseException.required;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,26 +17,16 @@ import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
  * The deletion of objects with all their versions. In a bucket with versions, a delete marker hides all versions of a key. The versions are
  * deleted first, and the markers last, so that a deletion that fails half-way does not reveal an older version.
  */
-final class ObjectDeletion {
+record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
     /** The number of objects that one request can delete. */
     private static final int BATCH = 1000;
-
-    private final S3AsyncClient client;
-    private final String bucket;
-    private final Retries retries;
-
-    ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
-        this.client = client;
-        this.bucket = bucket;
-        this.retries = retries;
-    }
 
     /** Deletes up to 1,000 objects. {@return a future that completes if all were deleted or absent} */
     CompletableFuture<Void> delete(List<String> keys) {
         List<ObjectIdentifier> objects =
                 keys.stream().map(key -> identifier(key, null)).toList();
-        return request(objects).thenCompose(answer -> {
-            List<String> marked = answer.deleted().stream()
+        return request(objects).thenCompose(response -> {
+            List<String> marked = response.deleted().stream()
                     .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
                     .map(deleted -> deleted.key())
                     .toList();
@@ -50,15 +42,15 @@ final class ObjectDeletion {
         return retries.trying(
                 "DeleteObjects",
                 () -> client.deleteObjects(request -> request.bucket(bucket).delete(these -> these.objects(objects)))
-                        .thenApply(answer -> {
-                            if (answer.deleted().size() < objects.size()) {
-                                String message = "objects could not be deleted: " + answer.errors();
-                                boolean mayPass =
-                                        answer.errors().stream().allMatch(error -> Retries.mayPass(error.code()));
+                        .thenApply(response -> {
+                            if (response.deleted().size() < objects.size()) {
+                                String message = "objects could not be deleted: " + response.errors();
+                                boolean mayPass = response.errors().stream()
+                                        .allMatch(error -> Retries.passing(error.code()) != null);
                                 throw new CompletionException(
-                                        mayPass ? AnswerException.incomplete(message) : new IOException(message));
+                                        mayPass ? ResponseException.incomplete(message) : new IOException(message));
                             }
-                            return answer;
+                            return response;
                         }));
     }
 
@@ -67,7 +59,7 @@ final class ObjectDeletion {
         for (int at = 0; at < objects.size(); at += BATCH) {
             batches.add(objects.subList(at, Math.min(at + BATCH, objects.size())));
         }
-        return inTurn(batches, batch -> request(batch).thenAccept(answer -> {}));
+        return inTurn(batches, batch -> request(batch).thenAccept(response -> {}));
     }
 
     /**
@@ -85,7 +77,7 @@ final class ObjectDeletion {
                                         .keyMarker(nextKey)
                                         .versionIdMarker(nextVersion))
                                 .thenApply(page -> {
-                                    AnswerException.required("the end of the list", page.isTruncated());
+                                    required("the end of the list", page.isTruncated());
                                     return page;
                                 }))
                 .thenCompose(page -> {

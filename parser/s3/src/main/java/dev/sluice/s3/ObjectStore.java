@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Everything else may be late, repeated, lost or out of date.
  *
  * <p>A request that fails for a reason that may pass is retried before its future fails, except {@link #write}, which is made once.
- * An answer counts as a success only if it contains what the protocol needs; otherwise the request has failed. Cancelling a future
+ * A response counts as a success only if it contains what the protocol needs; otherwise the request has failed. Cancelling a future
  * cancels the request.
  */
 public interface ObjectStore extends AutoCloseable {
@@ -31,53 +31,33 @@ public interface ObjectStore extends AutoCloseable {
      */
     record Target(String key, String contentType, Map<String, String> metadata, boolean isNew) {}
 
-    /**
-     * A stored part of a multipart upload.
-     *
-     * @param number the number of the part, from 1
-     * @param tag the ETag of the part
-     * @param crc32 the CRC-32 of its bytes, in base64
-     */
+    /** A stored part of a multipart upload: its number from 1, its ETag, and the CRC-32 of its bytes in base64. */
     record Piece(int number, String tag, String crc32) {}
 
     /**
-     * A stored object.
+     * A stored object, with its size in bytes, and the CRC-32 of its bytes in base64.
      *
-     * @param key the name of the object
-     * @param etag the ETag of the object, as the store sent it
-     * @param version the version of the object, or null if the bucket keeps none
-     * @param size the size of the object, in bytes
-     * @param crc32 the CRC-32 of its bytes, in base64
+     * @param etag the ETag, as the store sent it
+     * @param version the version, or null if the bucket keeps none
      */
     record Stored(String key, String etag, @Nullable String version, long size, String crc32) {}
 
     /** A multipart upload: its key and its identifier. */
     record Upload(String key, String id) {}
 
-    /**
-     * A small object that was read.
-     *
-     * @param etag the ETag of the object, for {@link #write}
-     * @param modified the time at which it was written, by the clock of the store
-     * @param now the time at which it was read, by the clock of the store
-     */
+    /** A small object that was read: its ETag for {@link #write}, and the times of its writing and of its reading, by the clock of the store. */
     record Content(byte[] bytes, String etag, Instant modified, Instant now) {}
 
     /** The name of an object, and the time at which it was written, by the clock of the store. */
     record Listed(String key, Instant modified) {}
 
-    /**
-     * Some of the objects of a listing.
-     *
-     * @param now the time of the listing, by the clock of the store
-     * @param next the token for the next page, or null if this is the last one
-     */
+    /** Some of the objects of a listing, its time by the clock of the store, and a token for the next page, or null after the last one. */
     record Page(List<Listed> objects, Instant now, @Nullable String next) {}
 
     /**
      * A new multipart upload.
      *
-     * @param isOnly whether it is certain that the request has created no other upload; an answer that was lost may hide one
+     * @param isOnly whether it is certain that the request has created no other upload; a response that was lost may hide one
      */
     record Created(String id, boolean isOnly) {}
 
@@ -104,11 +84,7 @@ public interface ObjectStore extends AutoCloseable {
     /** {@return the object, stored by one request} */
     CompletableFuture<Stored> put(Target target, Segment body);
 
-    /**
-     * Aborts a multipart upload, and frees its pieces.
-     *
-     * @return a future that completes once the store has no such upload
-     */
+    /** Aborts a multipart upload. {@return a future that completes once the store has no such upload} */
     CompletableFuture<Void> abort(Upload upload);
 
     /** {@return the unfinished multipart uploads of exactly this key} */
@@ -118,7 +94,7 @@ public interface ObjectStore extends AutoCloseable {
      * Writes a small object if a condition holds. The request is made once. If it fails, it is not known whether it was carried out.
      *
      * @param etag the object that is replaced, or null if the key must be absent
-     * @return a future that completes if the answer proves that the object was written
+     * @return a future that completes if the response proves that the object was written
      */
     CompletableFuture<Void> write(String key, byte[] bytes, @Nullable String etag);
 
@@ -132,11 +108,7 @@ public interface ObjectStore extends AutoCloseable {
      */
     CompletableFuture<Page> list(String prefix, @Nullable String next);
 
-    /**
-     * Deletes up to 1,000 objects, with all their versions.
-     *
-     * @return a future that completes if all were deleted or absent
-     */
+    /** Deletes up to 1,000 objects, with all their versions. {@return a future that completes if all were deleted or absent} */
     CompletableFuture<Void> delete(List<String> keys);
 
     /** {@return a future that completes after {@code delay}, on the {@link #executor()}} */

@@ -3,11 +3,12 @@ package dev.sluice.s3;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.StoreMetrics;
+import dev.sluice.form.StoreMetrics.Cause;
+import dev.sluice.task.IsolatedCall;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -19,44 +20,17 @@ import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Retries failed requests, and creates the exceptions for requests whose last attempt fails. */
-final class Retries {
-    /** The error codes of an overloaded store, in addition to the statuses 503 and 429. */
-    private static final Set<String> BUSY =
-            Set.of("SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded");
-
-    private static final Set<String> PASSING = Set.of(
-            "InternalError",
-            "RequestTimeout",
-            "BadDigest",
-            "IncompleteBody",
-            "XAmzContentChecksumMismatch",
-            "ExpiredToken",
-            "ExpiredTokenException",
-            "OperationAborted",
-            "RequestTimeTooSkewed",
-            "XAmzContentSHA256Mismatch",
-            "ConditionalRequestConflict");
-
-    private final int attempts;
-    private final long pauseMillis;
-    private final Function<Duration, CompletableFuture<Void>> after;
-    private final StoreEvents events;
-
+/**
+ * Retries failed requests, and creates the exceptions for requests whose last attempt fails.
+ *
+ * @param attempts the maximum number of attempts for a request
+ * @param pauseMillis the longest pause before the second attempt; five times as long if the store is busy
+ * @param after returns a future that completes after a delay
+ */
+record Retries(
+        int attempts, long pauseMillis, Function<Duration, CompletableFuture<Void>> after, StoreMetrics metrics) {
     /**
-     * @param attempts the maximum number of attempts for a request
-     * @param pauseMillis the longest pause before the second attempt, or a fifth of it if the store is busy
-     * @param after returns a future that completes after a delay
-     */
-    Retries(int attempts, long pauseMillis, Function<Duration, CompletableFuture<Void>> after, StoreEvents events) {
-        this.attempts = attempts;
-        this.pauseMillis = pauseMillis;
-        this.after = after;
-        this.events = events;
-    }
-
-    /**
-     * {@return the answer of the first successful attempt, or the failure of the last one; cancelling it cancels the
+     * {@return the response of the first successful attempt, or the failure of the last one; cancelling it cancels the
      * current attempt}
      */
     <T> CompletableFuture<T> trying(String what, Supplier<CompletableFuture<T>> call) {
@@ -65,7 +39,7 @@ final class Retries {
         return outcome;
     }
 
-    /** {@return the answer to {@code call}; a failed future if it throws} */
+    /** {@return the response to {@code call}; a failed future if it throws} */
     static <T> CompletableFuture<T> made(Supplier<CompletableFuture<T>> call) {
         try {
             return call.get();
@@ -106,99 +80,86 @@ final class Retries {
                 outcome.complete(value);
                 return;
             }
-            Throwable cause = unwrap(failure);
-            Throwable conflict = isStatus(cause, 409) ? cause : earlier;
-            long pause = pause(cause, number);
-            if (pause < 0) {
-                Throwable reason = conflict != null && isStatus(cause, 404) ? conflict : cause;
-                outcome.completeExceptionally(explained(what, reason));
-            } else {
-                events.report(metrics -> metrics.retried(why(cause)));
-                after.apply(Duration.ofMillis(pause)).whenComplete((passed, closed) -> {
-                    if (closed == null) {
-                        attempt(what, call, outcome, number + 1, conflict);
-                    } else {
-                        outcome.completeExceptionally(unwrap(closed));
-                    }
-                });
+            Throwable reason = unwrap(failure);
+            Throwable conflict = isStatus(reason, 409) ? reason : earlier;
+            Cause cause = passing(reason);
+            if (cause == null || number >= attempts) {
+                outcome.completeExceptionally(
+                        explained(what, conflict != null && isStatus(reason, 404) ? conflict : reason));
+                return;
             }
+            IsolatedCall.run(() -> metrics.retried(cause));
+            long longest = (cause == Cause.BUSY ? 5 * pauseMillis : pauseMillis) << Math.min(number - 1, 6);
+            long pause = longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
+            after.apply(Duration.ofMillis(pause)).whenComplete((passed, closed) -> {
+                if (closed == null) {
+                    attempt(what, call, outcome, number + 1, conflict);
+                } else {
+                    outcome.completeExceptionally(unwrap(closed));
+                }
+            });
         });
     }
 
-    /** {@return how long to wait before another attempt, in milliseconds, or -1 for none} */
-    private long pause(Throwable failure, int number) {
-        if (number >= attempts || !mayPass(failure)) {
-            return -1;
-        }
-        long longest = (isBusy(failure) ? 5 * pauseMillis : pauseMillis) << Math.min(number - 1, 6);
-        return longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
+    /** {@return the reason of an error if another attempt may succeed, otherwise null} */
+    static @Nullable Cause passing(@Nullable String code) {
+        return switch (Objects.toString(code, "")) {
+            case "SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded" ->
+                Cause.BUSY;
+            case "RequestTimeout" -> Cause.TIMEOUT;
+            case "ExpiredToken", "ExpiredTokenException" -> Cause.CREDENTIALS;
+            case "OperationAborted", "ConditionalRequestConflict" -> Cause.CONFLICT;
+            case "BadDigest", "IncompleteBody", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch" ->
+                Cause.DAMAGED;
+            case "InternalError", "RequestTimeTooSkewed" -> Cause.SERVER;
+            default -> null;
+        };
     }
 
-    /** {@return whether an error with this code is transient, so that another attempt may succeed} */
-    static boolean mayPass(String code) {
-        return PASSING.contains(code) || BUSY.contains(code);
-    }
-
-    static boolean mayPass(Throwable failure) {
+    /** {@return the reason of a failure if another attempt may succeed, otherwise null} */
+    static @Nullable Cause passing(Throwable failure) {
         if (failure instanceof S3Exception e) {
-            return isBusy(e) || e.statusCode() >= 500 || PASSING.contains(code(e));
+            Cause cause = e.statusCode() == 503 || e.statusCode() == 429 ? Cause.BUSY : passing(code(e));
+            return cause == null && e.statusCode() >= 500 ? Cause.SERVER : cause;
+        } else if (failure instanceof ResponseException) {
+            return Cause.DAMAGED;
+        } else if (failure instanceof ApiCallAttemptTimeoutException) {
+            return Cause.TIMEOUT;
         }
-        return failure instanceof SdkClientException || failure instanceof AnswerException;
+        return failure instanceof SdkClientException ? Cause.CONNECTION : null;
     }
 
     /** {@return whether repeating a conditional write cannot help} */
     static boolean isHopeless(Throwable failure) {
-        S3Exception e = answer(failure);
-        return e != null && !mayPass(e) && e.statusCode() != 404 && e.statusCode() != 409 && e.statusCode() != 412;
+        S3Exception e = response(failure);
+        return e != null
+                && passing(e) == null
+                && e.statusCode() != 404
+                && e.statusCode() != 409
+                && e.statusCode() != 412;
     }
 
-    private static @Nullable S3Exception answer(Throwable failure) {
+    private static @Nullable S3Exception response(Throwable failure) {
         Throwable cause = unwrap(failure);
         return cause instanceof S3Exception s3 ? s3 : cause.getCause() instanceof S3Exception s3 ? s3 : null;
     }
 
-    static boolean isBusy(Throwable failure) {
-        return failure instanceof S3Exception e
-                && (e.statusCode() == 503 || e.statusCode() == 429 || BUSY.contains(code(e)));
-    }
-
-    private static StoreMetrics.Cause why(Throwable failure) {
-        if (failure instanceof S3Exception e) {
-            return switch (code(e)) {
-                case "ExpiredToken", "ExpiredTokenException" -> StoreMetrics.Cause.CREDENTIALS;
-                case "BadDigest", "IncompleteBody", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch" ->
-                    StoreMetrics.Cause.DAMAGED;
-                case "RequestTimeout" -> StoreMetrics.Cause.TIMEOUT;
-                default ->
-                    isBusy(e)
-                            ? StoreMetrics.Cause.BUSY
-                            : isStatus(e, 409) ? StoreMetrics.Cause.CONFLICT : StoreMetrics.Cause.SERVER;
-            };
-        } else if (failure instanceof AnswerException) {
-            return StoreMetrics.Cause.DAMAGED;
-        }
-        return failure instanceof ApiCallAttemptTimeoutException
-                ? StoreMetrics.Cause.TIMEOUT
-                : StoreMetrics.Cause.CONNECTION;
-    }
-
-    private static String code(S3Exception e) {
-        return e.awsErrorDetails() == null
-                ? ""
-                : Objects.toString(e.awsErrorDetails().errorCode(), "");
+    private static @Nullable String code(S3Exception e) {
+        return e.awsErrorDetails() == null ? null : e.awsErrorDetails().errorCode();
     }
 
     static boolean isStatus(Throwable failure, int status) {
-        S3Exception e = answer(failure);
+        S3Exception e = response(failure);
         return e != null && e.statusCode() == status;
     }
 
     static Throwable explained(String what, Throwable failure) {
-        boolean isLate = failure instanceof ApiCallAttemptTimeoutException;
-        if (isBusy(failure) || isLate || isStatus(failure, 409)) {
-            String why = isBusy(failure)
-                    ? "is too busy"
-                    : isLate ? "does not answer in time" : "is writing this key for another request";
+        String why = passing(failure) == Cause.BUSY
+                ? "is too busy"
+                : failure instanceof ApiCallAttemptTimeoutException
+                        ? "does not answer in time"
+                        : isStatus(failure, 409) ? "is writing this key for another request" : null;
+        if (why != null) {
             return MultipartException.because(Reason.UNAVAILABLE)
                     .saying("the object store " + why + " (" + what + ")")
                     .cause(failure)
@@ -208,7 +169,8 @@ final class Retries {
             exists.initCause(failure);
             return exists;
         } else if (failure instanceof S3Exception e) {
-            return new IOException(what + " was answered with " + e.statusCode() + " " + code(e), e);
+            return new IOException(
+                    what + " was answered with " + e.statusCode() + " " + Objects.toString(code(e), ""), e);
         }
         return failure instanceof IOException || failure instanceof CancellationException
                 ? failure

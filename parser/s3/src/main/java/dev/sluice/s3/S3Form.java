@@ -8,6 +8,7 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import java.io.IOException;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -18,12 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One form whose files go to an object store. It exists in the store completely, or not at all: see {@link #id()} and {@link
- * S3Sinks#find}.
+ * S3Sinks#find}. {@link FormUpload} describes its states.
  *
  * <p>As a decider, it sends files to the store, and keeps fields and inputs that were left empty in memory. As an admission, it commits the
  * form after everything else has succeeded. The form's options need both, as {@link #options} sets them.
- *
- * <p>{@link FormUpload} describes the states of a form.
  */
 public final class S3Form implements PartDecider, FormAdmission {
     private static final int MOST_OF_NAME = 1024;
@@ -33,12 +32,7 @@ public final class S3Form implements PartDecider, FormAdmission {
 
     private static final String UNKNOWN_TYPE = "application/octet-stream";
 
-    /**
-     * A stored file of a committed form.
-     *
-     * @param part the headers of the part
-     * @param stored the object
-     */
+    /** A stored file of a committed form: the headers of its part, and the object. */
     public record StoredPart(PartHead part, ObjectStore.Stored stored) {}
 
     final S3Sinks sinks;
@@ -115,12 +109,7 @@ public final class S3Form implements PartDecider, FormAdmission {
      * @param contentType the media type of the object
      */
     public PartSink sink(PartHead part, String contentType) {
-        int number = upload.fileCount() + 1;
-        return upload.add(new FileUpload(
-                part,
-                new ObjectStore.Target(sinks.protocol.fileKey(id, number), contentType, metadata(part), false),
-                number,
-                false));
+        return upload.add(part, null, contentType, metadata(part));
     }
 
     /**
@@ -136,11 +125,7 @@ public final class S3Form implements PartDecider, FormAdmission {
         if (sinks.protocol.isOwn(key)) {
             throw new IllegalArgumentException("the key " + key + " is reserved for the forms of this prefix");
         }
-        return upload.add(new FileUpload(
-                part,
-                new ObjectStore.Target(key, contentType, metadata(part), sinks.onlyNew),
-                upload.fileCount() + 1,
-                true));
+        return upload.add(part, key, contentType, metadata(part));
     }
 
     /** Returns the metadata of an object. The identifier of the form in it identifies an object under a chosen key. */
@@ -154,12 +139,10 @@ public final class S3Form implements PartDecider, FormAdmission {
         StringBuilder encoded = new StringBuilder();
         for (int at = 0, c; at < text.length(); at += Character.charCount(c)) {
             c = text.codePointAt(at);
-            StringBuilder next = new StringBuilder();
-            for (byte b : Character.toString(c).getBytes(StandardCharsets.UTF_8)) {
-                boolean plain =
-                        b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '.' || b == '-';
-                next.append(plain ? String.valueOf((char) b) : String.format("%%%02X", b));
-            }
+            String next = URLEncoder.encode(Character.toString(c), StandardCharsets.UTF_8)
+                    .replace("+", "%20")
+                    .replace("*", "%2A")
+                    .replace("_", "%5F");
             if (encoded.length() + next.length() > MOST_OF_NAME) {
                 break;
             }

@@ -1,5 +1,8 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.ResponseException.requireSame;
+import static dev.sluice.s3.ResponseException.required;
+
 import dev.sluice.form.StoreMetrics;
 import java.io.IOException;
 import java.net.URI;
@@ -24,6 +27,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.FlowAdapters;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
@@ -39,6 +43,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
@@ -46,7 +51,7 @@ import software.amazon.awssdk.services.s3.model.Tagging;
 /**
  * A bucket of a store that speaks the S3 protocol, through the asynchronous client of the AWS SDK. Thread-safe.
  *
- * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive, and sent as a plain header. An answer without a
+ * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive, and sent as a plain header. A response without a
  * matching checksum is not trusted: a second request checks the object. From a store
  * that does not support checksums of whole objects, checksums of pieces are requested. Retries and timers run on two threads of this store.
  */
@@ -61,7 +66,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3AsyncClient client;
     private final boolean closesClient;
     private final String bucket;
-    private final StoreEvents events;
+    private final StoreMetrics metrics;
     private final Retries retries;
     private final BodyLimit bodies;
     private final ObjectCheck check;
@@ -71,7 +76,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final @Nullable String encryptionKey;
     private final @Nullable Tagging tagging;
 
-    /** Whether the store supports checksums of whole objects; true until an answer shows the opposite. */
+    /** Whether the store supports checksums of whole objects; true until a response shows the opposite. */
     private volatile boolean sumsWhole = true;
 
     private S3ObjectStore(Builder builder) {
@@ -85,24 +90,18 @@ public final class S3ObjectStore implements ObjectStore {
         this.client = given != null ? given : builder.newClient(executor);
         this.closesClient = given == null;
         this.bucket = builder.bucket;
-        this.events = new StoreEvents(builder.metrics);
-        this.retries = new Retries(builder.attempts, builder.pauseMillis, this::after, events);
-        this.bodies = new BodyLimit(events, builder.attemptTimeout, System::nanoTime);
+        this.metrics = builder.metrics;
+        this.retries = new Retries(builder.attempts, builder.pauseMillis, this::after, metrics);
+        this.bodies = new BodyLimit(metrics, builder.attemptTimeout, System::nanoTime);
         this.check = new ObjectCheck(client, bucket, retries);
         this.deletion = new ObjectDeletion(client, bucket, retries);
         this.attemptTimeout = given != null ? null : builder.attemptTimeout;
         this.encryption = builder.encryption;
         this.encryptionKey = builder.encryptionKey;
-        this.tagging = builder.tags.isEmpty()
-                ? null
-                : Tagging.builder()
-                        .tagSet(builder.tags.entrySet().stream()
-                                .map(tag -> Tag.builder()
-                                        .key(tag.getKey())
-                                        .value(tag.getValue())
-                                        .build())
-                                .toList())
-                        .build();
+        List<Tag> tags = new ArrayList<>();
+        builder.tags.forEach(
+                (key, value) -> tags.add(Tag.builder().key(key).value(value).build()));
+        this.tagging = tags.isEmpty() ? null : Tagging.builder().tagSet(tags).build();
     }
 
     /** {@return a builder of a store that uses an existing bucket} */
@@ -142,13 +141,13 @@ public final class S3ObjectStore implements ObjectStore {
                         .tagging(tagging)
                         .checksumAlgorithm(ChecksumAlgorithm.CRC32)
                         .checksumType(whole ? ChecksumType.FULL_OBJECT : null))
-                .thenApply(answer -> {
-                    sumsWhole = sumsWhole && answer.checksumType() == ChecksumType.FULL_OBJECT;
-                    return AnswerException.required("an upload ID", answer.uploadId());
+                .thenApply(response -> {
+                    sumsWhole = sumsWhole && response.checksumType() == ChecksumType.FULL_OBJECT;
+                    return required("an upload ID", response.uploadId());
                 })
                 .exceptionallyCompose(failure -> {
                     boolean refused = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
-                    return whole && refused && !Retries.mayPass(Retries.unwrap(failure))
+                    return whole && refused && Retries.passing(Retries.unwrap(failure)) == null
                             ? create(target, false)
                             : CompletableFuture.failedFuture(failure);
                 });
@@ -157,31 +156,36 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Piece> upload(Target target, String id, int number, Segment body) {
         String crc32 = body.crc32();
-        return retries.trying(
+        return send(
                 "UploadPart",
-                () -> bodies.send(
-                        body,
-                        () -> cancelling(
-                                client.uploadPart(
-                                        request -> request.bucket(bucket)
-                                                .key(target.key())
-                                                .uploadId(id)
-                                                .partNumber(number)
-                                                .contentLength(body.size())
-                                                .checksumCRC32(crc32)
-                                                .overrideConfiguration(within(BodyLimit.moreTime(body.size()))),
-                                        new SegmentBody(body)),
-                                answer -> {
-                                    AnswerException.requireSame(crc32, answer.checksumCRC32());
-                                    return new Piece(number, AnswerException.required("an ETag", answer.eTag()), crc32);
-                                })));
+                body,
+                content -> client.uploadPart(
+                        request -> request.bucket(bucket)
+                                .key(target.key())
+                                .uploadId(id)
+                                .partNumber(number)
+                                .contentLength(body.size())
+                                .checksumCRC32(crc32)
+                                .overrideConfiguration(within(BodyLimit.moreTime(body.size()))),
+                        content),
+                response -> {
+                    requireSame(crc32, response.checksumCRC32());
+                    return new Piece(number, required("an ETag", response.eTag()), crc32);
+                });
     }
 
-    /** {@return the answer, converted by {@code then}; cancelling it cancels the request} */
-    private static <T, R> CompletableFuture<R> cancelling(CompletableFuture<T> request, Function<T, R> then) {
-        CompletableFuture<R> made = request.thenApply(then);
-        made.whenComplete((done, cause) -> request.cancel(true));
-        return made;
+    /** Sends a body when it is its turn. {@return the converted response; cancelling it cancels the request} */
+    private <T, R> CompletableFuture<R> send(
+            String what, Segment body, Function<AsyncRequestBody, CompletableFuture<T>> call, Function<T, R> then) {
+        return retries.trying(
+                what,
+                () -> bodies.send(body, () -> {
+                    CompletableFuture<T> request =
+                            call.apply(AsyncRequestBody.fromPublisher(FlowAdapters.toPublisher(body)));
+                    CompletableFuture<R> made = request.thenApply(then);
+                    made.whenComplete((done, cause) -> request.cancel(true));
+                    return made;
+                }));
     }
 
     @Override
@@ -193,78 +197,59 @@ public final class S3ObjectStore implements ObjectStore {
                         .checksumCRC32(piece.crc32())
                         .build())
                 .toList();
+        CRC32 ofSums = new CRC32();
+        pieces.forEach(piece -> ofSums.update(Base64.getDecoder().decode(piece.crc32())));
+        String composite = Segment.base64(ofSums) + '-' + pieces.size();
         boolean whole = sumsWhole;
-        String composite = ofPieces(pieces);
-        return check.stored(
-                target,
-                size,
-                crc32,
-                composite,
-                retries.trying(
-                        "CompleteMultipartUpload",
-                        () -> client.completeMultipartUpload(request -> request.bucket(bucket)
-                                        .key(target.key())
-                                        .uploadId(id)
-                                        .multipartUpload(upload -> upload.parts(parts))
-                                        .overrideConfiguration(within(PER_PIECE.multipliedBy(parts.size())))
-                                        .checksumCRC32(whole ? crc32 : null)
-                                        .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
-                                        .ifNoneMatch(target.isNew() ? "*" : null))
-                                .thenApply(answer -> new ObjectCheck.Answer(
-                                        AnswerException.required("an ETag", answer.eTag()),
-                                        answer.versionId(),
-                                        answer.checksumCRC32()))));
-    }
-
-    /** {@return the checksum of the checksums of all pieces} */
-    private static String ofPieces(List<Piece> pieces) {
-        CRC32 crc = new CRC32();
-        pieces.forEach(piece -> crc.update(Base64.getDecoder().decode(piece.crc32())));
-        return Segment.base64(crc) + '-' + pieces.size();
+        CompletableFuture<ObjectCheck.Response> stored = retries.trying(
+                "CompleteMultipartUpload",
+                () -> client.completeMultipartUpload(request -> request.bucket(bucket)
+                                .key(target.key())
+                                .uploadId(id)
+                                .multipartUpload(upload -> upload.parts(parts))
+                                .overrideConfiguration(within(PER_PIECE.multipliedBy(parts.size())))
+                                .checksumCRC32(whole ? crc32 : null)
+                                .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
+                                .ifNoneMatch(target.isNew() ? "*" : null))
+                        .thenApply(response -> new ObjectCheck.Response(
+                                required("an ETag", response.eTag()), response.versionId(), response.checksumCRC32())));
+        return check.stored(target, size, crc32, composite, stored);
     }
 
     @Override
     public CompletableFuture<Stored> put(Target target, Segment body) {
         String crc32 = body.crc32();
-        return check.stored(
-                target,
-                body.size(),
-                crc32,
-                crc32,
-                retries.trying(
-                        "PutObject",
-                        () -> bodies.send(
-                                body,
-                                () -> cancelling(
-                                        client.putObject(
-                                                request -> request.bucket(bucket)
-                                                        .key(target.key())
-                                                        .contentType(target.contentType())
-                                                        .contentLength(body.size())
-                                                        .metadata(target.metadata())
-                                                        .serverSideEncryption(encryption)
-                                                        .ssekmsKeyId(encryptionKey)
-                                                        .tagging(tagging)
-                                                        .checksumCRC32(crc32)
-                                                        .overrideConfiguration(within(BodyLimit.moreTime(body.size())))
-                                                        .ifNoneMatch(target.isNew() ? "*" : null),
-                                                new SegmentBody(body)),
-                                        answer -> {
-                                            AnswerException.requireSame(crc32, answer.checksumCRC32());
-                                            return new ObjectCheck.Answer(
-                                                    AnswerException.required("an ETag", answer.eTag()),
-                                                    answer.versionId(),
-                                                    answer.checksumCRC32());
-                                        }))));
+        CompletableFuture<ObjectCheck.Response> stored = send(
+                "PutObject",
+                body,
+                content -> client.putObject(
+                        request -> request.bucket(bucket)
+                                .key(target.key())
+                                .contentType(target.contentType())
+                                .contentLength(body.size())
+                                .metadata(target.metadata())
+                                .serverSideEncryption(encryption)
+                                .ssekmsKeyId(encryptionKey)
+                                .tagging(tagging)
+                                .checksumCRC32(crc32)
+                                .overrideConfiguration(within(BodyLimit.moreTime(body.size())))
+                                .ifNoneMatch(target.isNew() ? "*" : null),
+                        content),
+                response -> {
+                    requireSame(crc32, response.checksumCRC32());
+                    return new ObjectCheck.Response(
+                            required("an ETag", response.eTag()), response.versionId(), response.checksumCRC32());
+                });
+        return check.stored(target, body.size(), crc32, crc32, stored);
     }
 
-    /** {@return the answer, or null if it is 404} */
+    /** {@return the response, or null if it is 404} */
     static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
-        return made.handle((answer, failure) -> {
+        return made.handle((response, failure) -> {
             if (failure != null && !Retries.isStatus(failure, 404)) {
                 throw new CompletionException(Retries.unwrap(failure));
             }
-            return failure == null ? answer : null;
+            return failure == null ? response : null;
         });
     }
 
@@ -285,15 +270,12 @@ public final class S3ObjectStore implements ObjectStore {
                                 "ListParts",
                                 () -> unlessGone(client.listParts(request ->
                                         request.bucket(bucket).key(upload.key()).uploadId(upload.id())))))
-                .thenCompose(there -> {
-                    if (there == null) {
-                        return CompletableFuture.completedFuture(null);
-                    }
-                    return left > 1
-                            ? abort(upload, left - 1)
-                            : CompletableFuture.failedFuture(
-                                    new IOException("the upload is still there after it was aborted: " + upload));
-                });
+                .thenCompose(parts -> parts == null
+                        ? CommitProtocol.DONE
+                        : left > 1
+                                ? abort(upload, left - 1)
+                                : CompletableFuture.failedFuture(
+                                        new IOException("the upload is still there after it was aborted: " + upload)));
     }
 
     @Override
@@ -301,7 +283,6 @@ public final class S3ObjectStore implements ObjectStore {
         return uploads(key, null, new ArrayList<>());
     }
 
-    /** @param last the last upload of the page before, or null for the first page */
     private CompletableFuture<List<Upload>> uploads(String key, @Nullable String last, List<Upload> found) {
         return retries.trying(
                         "ListMultipartUploads",
@@ -310,7 +291,7 @@ public final class S3ObjectStore implements ObjectStore {
                                         .keyMarker(last == null ? null : key)
                                         .uploadIdMarker(last))
                                 .thenApply(page -> {
-                                    AnswerException.required("the end of the list", page.isTruncated());
+                                    required("the end of the list", page.isTruncated());
                                     return page;
                                 }))
                 .thenCompose(page -> {
@@ -318,7 +299,7 @@ public final class S3ObjectStore implements ObjectStore {
                             .filter(upload -> upload.key().equals(key))
                             .forEach(upload -> found.add(new Upload(key, upload.uploadId())));
                     return page.isTruncated() && key.equals(page.nextKeyMarker()) // longer keys follow
-                            ? uploads(key, AnswerException.required("a marker", page.nextUploadIdMarker()), found)
+                            ? uploads(key, required("a marker", page.nextUploadIdMarker()), found)
                             : CompletableFuture.completedFuture(found);
                 });
     }
@@ -327,9 +308,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public CompletableFuture<Void> write(String key, byte[] bytes, @Nullable String etag) {
-        CRC32 crc = new CRC32();
-        crc.update(bytes);
-        String crc32 = Segment.base64(crc);
+        String crc32 = Segment.of(bytes).crc32();
         return client.putObject(
                         request -> request.bucket(bucket)
                                 .key(key)
@@ -340,9 +319,9 @@ public final class S3ObjectStore implements ObjectStore {
                                 .ifNoneMatch(etag == null ? "*" : null)
                                 .ifMatch(etag),
                         AsyncRequestBody.fromBytes(bytes))
-                .thenAccept(answer -> {
-                    AnswerException.required("an ETag", answer.eTag());
-                    AnswerException.requireSame(crc32, AnswerException.required("a checksum", answer.checksumCRC32()));
+                .thenAccept(response -> {
+                    required("an ETag", response.eTag());
+                    requireSame(crc32, required("a checksum", response.checksumCRC32()));
                 })
                 .exceptionally(failure -> {
                     throw new CompletionException(Retries.explained("PutObject", Retries.unwrap(failure)));
@@ -355,23 +334,24 @@ public final class S3ObjectStore implements ObjectStore {
                 "GetObject",
                 () -> unlessGone(client.getObject(
                                 request -> request.bucket(bucket).key(key), AsyncResponseTransformer.toBytes())
-                        .thenApply(found -> new Content(
-                                found.asByteArray(),
-                                AnswerException.required(
-                                        "an ETag", found.response().eTag()),
-                                AnswerException.required(
-                                        "a Last-Modified", found.response().lastModified()),
-                                date(found.response())))));
+                        .thenApply(found -> {
+                            GetObjectResponse head = found.response();
+                            return new Content(
+                                    found.asByteArray(),
+                                    required("an ETag", head.eTag()),
+                                    required("a Last-Modified", head.lastModified()),
+                                    date(head));
+                        })));
     }
 
-    private static Instant date(SdkResponse answer) {
-        String date = AnswerException.required(
-                "a Date", answer.sdkHttpResponse().firstMatchingHeader("Date").orElse(null));
+    private static Instant date(SdkResponse response) {
+        String date = required(
+                "a Date", response.sdkHttpResponse().firstMatchingHeader("Date").orElse(null));
         try {
             return ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME)
                     .toInstant();
         } catch (DateTimeParseException e) {
-            return AnswerException.required("a valid Date", null);
+            return required("a valid Date", null);
         }
     }
 
@@ -386,8 +366,8 @@ public final class S3ObjectStore implements ObjectStore {
                                         .map(object -> new Listed(object.key(), object.lastModified()))
                                         .toList(),
                                 date(page),
-                                AnswerException.required("the end of the list", page.isTruncated())
-                                        ? AnswerException.required("a token", page.nextContinuationToken())
+                                required("the end of the list", page.isTruncated())
+                                        ? required("a token", page.nextContinuationToken())
                                         : null)));
     }
 
@@ -414,7 +394,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public StoreMetrics metrics() {
-        return events.metrics();
+        return metrics;
     }
 
     @Override
@@ -466,10 +446,7 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        /**
-         * Sets the provider of credentials, which is called for each request, so that they may expire during an upload; by default the SDK
-         * looks for them in its usual places.
-         */
+        /** Sets the provider of credentials, which is called for each request; by default the SDK looks for them in its usual places. */
         public Builder credentials(AwsCredentialsProvider value) {
             this.credentials = Objects.requireNonNull(value, "credentials");
             return this;

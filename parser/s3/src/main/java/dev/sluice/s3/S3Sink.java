@@ -6,34 +6,75 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sink of one file: fills segments and passes them to the {@link FormUpload}, which sends them.
+ * One file of a form: its sink, which fills segments and passes them to the {@link FormUpload}, and the state of its upload.
  *
- * <p>Its fields belong to the caller while the sink is ready, and to the events of the form while the sink waits for memory, and after
- * it was closed.
+ * <p>The fields of the upload are confined to the events of the form. The fields of the sink belong to the caller while the sink is ready,
+ * and to the events of the form while the sink waits for memory, and after it was completed or closed.
  */
 final class S3Sink implements PartSink {
-    final FileUpload file;
+    // ---- the upload
+
+    final PartHead part;
+    final ObjectStore.Target target;
+
+    /** The number of the file in the form, from 1. */
+    final String number;
+
+    /** Whether the application has chosen the key. */
+    final boolean isChosen;
+
+    final TreeMap<Integer, ObjectStore.Piece> pieces = new TreeMap<>();
+
+    /** The multipart upload, or null if there is none. */
+    @Nullable
+    CompletableFuture<ObjectStore.Created> upload;
+
+    /** The key of the intent, or null if there is none. */
+    @Nullable
+    String intent;
+
+    /** The number of pieces, known when the file has arrived; 0 if one request stores it. */
+    int pieceCount = -1;
+
+    /** The content of a file that one request stores, until it is sent. */
+    @Nullable
+    Segment content;
+
+    boolean isPublished;
+
+    /** Whether the request that stores the object was made. */
+    boolean isStoring;
+
+    ObjectStore.@Nullable Stored stored;
+
+    // ---- the sink
+
     private final FormUpload form;
     private final CRC32 crc = new CRC32();
-    private long size;
-    private int sent;
+    long size;
+
+    /** The number of pieces that were passed to the form. */
+    int sent;
+
     private @Nullable Segment filling;
     private @Nullable ByteBuf held;
     private @Nullable Readiness waiting;
     private boolean complete;
     private volatile boolean closed;
 
-    S3Sink(FormUpload form, FileUpload file) {
+    S3Sink(FormUpload form, PartHead part, ObjectStore.Target target, String number, boolean isChosen) {
         this.form = form;
-        this.file = file;
-    }
-
-    PartHead part() {
-        return file.part;
+        this.part = part;
+        this.target = target;
+        this.number = number;
+        this.isChosen = isChosen;
     }
 
     @Override
@@ -59,9 +100,7 @@ final class S3Sink implements PartSink {
         if (last != null) {
             last.seal();
         }
-        String sum = Segment.base64(crc);
-        int pieces = sent;
-        form.post(() -> form.arrived(file, last, pieces, size, sum));
+        form.post(() -> form.arrived(this, last));
         return Readiness.READY;
     }
 
@@ -69,7 +108,7 @@ final class S3Sink implements PartSink {
     @Override
     public Readiness publish() throws IOException {
         form.checkFailure();
-        form.post(() -> file.isPublished = true);
+        form.post(() -> isPublished = true);
         return Readiness.READY;
     }
 
@@ -95,7 +134,7 @@ final class S3Sink implements PartSink {
             Segment open = filling;
             if (open == null) {
                 if (sent == form.sinks.mostPieces) {
-                    throw part().because(Reason.PART_TOO_LARGE).ownLimit(size).build();
+                    throw part.because(Reason.PART_TOO_LARGE).ownLimit(size).build();
                 }
                 open = form.segments.newSegment();
                 filling = open;
@@ -114,11 +153,11 @@ final class S3Sink implements PartSink {
     private void sendIfFull(Segment open) {
         if (open.isLeased()
                 && (open.isFull() || open.size() >= SegmentMemory.LEAST_SEGMENT && form.sinks.memory.isShort())) {
-            int number = ++sent;
+            int piece = ++sent;
             filling = null;
             open.seal();
             form.segments.queued(open);
-            form.post(() -> form.send(file, number, open));
+            form.post(() -> form.send(this, piece, open));
         }
     }
 
@@ -147,19 +186,16 @@ final class S3Sink implements PartSink {
         }
     }
 
-    /** {@return the number of the piece that waits for memory} */
-    int next() {
-        return sent + 1;
+    String crc32() {
+        return Segment.base64(crc);
     }
 
     /** Ends the wait for memory, if there is one. */
     void settle(@Nullable Throwable failure) {
         Readiness ready = waiting;
         waiting = null;
-        if (ready != null && failure != null) {
-            ready.fail(failure);
-        } else if (ready != null) {
-            ready.ready();
+        if (ready != null) {
+            FormUpload.settle(ready, failure);
         }
     }
 
@@ -173,5 +209,50 @@ final class S3Sink implements PartSink {
             form.segments.discard(filling);
             filling = null;
         }
+    }
+
+    // ---- for the events of the form
+
+    /** {@return whether another upload under the same key may exist, so that a sweep must look for it} */
+    boolean mayHaveOthers() {
+        return uploadId() != null && !Objects.requireNonNull(upload).join().isOnly();
+    }
+
+    /** {@return the multipart upload, or null if there is none} */
+    @Nullable
+    String uploadId() {
+        return upload == null || !upload.isDone() || upload.isCompletedExceptionally()
+                ? null
+                : upload.join().id();
+    }
+
+    /**
+     * {@return whether the store may have an object or an upload of this file that the record of the committed form
+     * does not list}
+     */
+    boolean isUnlisted() {
+        return !isPublished && !isChosen && (upload != null || isStoring);
+    }
+
+    /** {@return the stored file, for the record} */
+    FormRecord.File recorded() {
+        return new FormRecord.File(
+                Objects.requireNonNullElse(part.name(), ""),
+                Objects.requireNonNullElse(part.filename(), ""),
+                target.contentType(),
+                Objects.requireNonNull(stored),
+                uploadId());
+    }
+
+    void releaseContent() {
+        if (content != null) {
+            content.release();
+            content = null;
+        }
+    }
+
+    /** {@return whether all pieces are stored, so that the upload can be completed} */
+    boolean isUploaded() {
+        return pieceCount > 0 && pieces.size() == pieceCount;
     }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.s3;
 
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Objects;
@@ -29,14 +30,12 @@ public class S3Sinks {
     private final AtomicReference<@Nullable CompletableFuture<Void>> probed = new AtomicReference<>();
 
     final ObjectStore store;
-    final StoreEvents events;
     final CommitProtocol protocol;
     final SegmentMemory memory;
     final int segmentBytes;
     final int segmentsInFlight;
     final int mostPieces;
     final Duration maxAge;
-    private final Duration tombstoneAge;
     final InstantSource clock;
     final boolean onlyNew;
     final boolean clientContentType;
@@ -46,11 +45,9 @@ public class S3Sinks {
     /** Not private, and the class is not final, so that containers can create proxies. */
     S3Sinks(Builder builder) {
         this.store = builder.store;
-        this.events = new StoreEvents(store.metrics());
         this.protocol = new CommitProtocol(store, builder.prefix);
-        this.tombstoneAge = builder.tombstoneAge;
         this.clock = builder.clock;
-        this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, events, System::nanoTime);
+        this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, System::nanoTime);
         this.segmentBytes = builder.segmentBytes;
         this.segmentsInFlight = builder.segmentsInFlight;
         this.mostPieces = builder.mostPieces;
@@ -111,13 +108,7 @@ public class S3Sinks {
         return protocol.delete(id);
     }
 
-    /**
-     * The result of a sweep.
-     *
-     * @param forms the number of abandoned forms that it has ended
-     * @param uploads the number of multipart uploads that it has aborted
-     * @param objects the number of files of ended forms that it has deleted
-     */
+    /** The result of a sweep: the numbers of ended forms, of aborted uploads, and of deleted files of ended forms. */
     public record Swept(int forms, int uploads, int objects) {}
 
     /**
@@ -127,11 +118,13 @@ public class S3Sinks {
      * @return a future of what was done. A form that cannot be swept does not stop the sweep, but makes the future fail at the end
      */
     public CompletableFuture<Swept> sweep() {
-        return new Sweep(protocol, maxAge, tombstoneAge, clock).run().whenComplete((swept, failure) -> {
-            if (swept != null) {
-                events.report(metrics -> metrics.swept(swept.uploads(), swept.objects()));
-            }
-        });
+        return new Sweep(protocol, maxAge, CommitProtocol.TOMBSTONE_AGE, clock)
+                .run()
+                .whenComplete((swept, failure) -> {
+                    if (swept != null) {
+                        IsolatedCall.run(() -> store.metrics().swept(swept.uploads(), swept.objects()));
+                    }
+                });
     }
 
     /** {@return a future that completes when no form is active, nothing is being cleaned up, and no memory is in use} */
@@ -171,7 +164,6 @@ public class S3Sinks {
         private int mostPieces = 10_000;
         private Duration maxWait = Duration.ofSeconds(30);
         private Duration maxAge = Duration.ofDays(1);
-        private Duration tombstoneAge = CommitProtocol.TOMBSTONE_AGE;
         private InstantSource clock = InstantSource.system();
         private boolean onlyNew;
         private boolean clientContentType;
@@ -222,10 +214,7 @@ public class S3Sinks {
             return this;
         }
 
-        /**
-         * Makes a form fail if it stores a file under a key that the application chose, and an object with this key already exists; by
-         * default that object is replaced.
-         */
+        /** Makes a form fail if an object already exists under a key that the application chose; by default it is replaced. */
         public Builder onlyNew() {
             this.onlyNew = true;
             return this;
@@ -251,12 +240,6 @@ public class S3Sinks {
         /** Sets the number of pieces after which a file is too large, for tests. */
         Builder mostPieces(int value) {
             this.mostPieces = value;
-            return this;
-        }
-
-        /** Sets how long tombstones stay, for tests. */
-        Builder tombstoneAge(Duration value) {
-            this.tombstoneAge = value;
             return this;
         }
 

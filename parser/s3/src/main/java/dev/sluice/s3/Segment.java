@@ -68,9 +68,8 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     }
 
     static String base64(CRC32 crc) {
-        return Base64.getEncoder()
-                .encodeToString(
-                        ByteBuffer.allocate(4).putInt((int) crc.getValue()).array());
+        ByteBuffer bytes = ByteBuffer.allocate(4).putInt((int) crc.getValue());
+        return Base64.getEncoder().encodeToString(bytes.array());
     }
 
     // ---- for the sink, until it is sent
@@ -205,10 +204,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     /** {@inheritDoc} The subscriber must not modify the buffers, and must not use them after the subscription has ended. */
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
-        int before;
-        do {
-            before = users.get();
-        } while (before > 0 && !users.compareAndSet(before, before + 1));
+        int before = users.getAndUpdate(count -> count == 0 ? 0 : count + 1);
         Reading reading = new Reading(subscriber, before > 0);
         subscriber.onSubscribe(reading);
         if (before == 0) {
@@ -223,7 +219,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         private final Flow.Subscriber<? super ByteBuffer> subscriber;
         private final AtomicLong demand = new AtomicLong();
         private final SerialTask emitting = new SerialTask(this::emit);
-        private volatile boolean over;
+        private volatile boolean cancelled;
         private volatile @Nullable Throwable wrong;
         private boolean ended;
         private int next;
@@ -246,7 +242,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
 
         @Override
         public void cancel() {
-            over = true;
+            cancelled = true;
             work();
         }
 
@@ -257,17 +253,17 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
 
         private boolean emit() {
-            while (!ended && !over && wrong == null && next < views.size() && demand.get() > 0) {
+            while (!ended && !cancelled && wrong == null && next < views.size() && demand.get() > 0) {
                 demand.decrementAndGet();
                 subscriber.onNext(views.get(next++).duplicate());
             }
-            if (ended || !over && wrong == null && next < views.size()) {
+            if (ended || !cancelled && wrong == null && next < views.size()) {
                 return false;
             }
             ended = true;
-            if (!over && wrong != null) {
+            if (!cancelled && wrong != null) {
                 subscriber.onError(wrong);
-            } else if (!over) {
+            } else if (!cancelled) {
                 subscriber.onComplete();
             }
             release();

@@ -3,6 +3,7 @@ package dev.sluice.s3;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -49,11 +50,11 @@ final class SegmentMemory {
     private final MemoryBudget.Account account;
     private final long maxWaitNanos;
     private final ObjectStore store;
-    private final StoreEvents events;
     private final LongSupplier clock;
     private final ArrayDeque<Waiting> continuing = new ArrayDeque<>();
     private final ArrayDeque<Waiting> beginning = new ArrayDeque<>();
     private final ArrayDeque<Waiting> arriving = new ArrayDeque<>();
+    private final List<ArrayDeque<Waiting>> queues = List.of(continuing, beginning, arriving);
     private long admitted;
     private long leased;
 
@@ -66,7 +67,7 @@ final class SegmentMemory {
      * @param clock {@link System#nanoTime}, except in tests
      * @throws IllegalArgumentException if the budget never has room for a form
      */
-    SegmentMemory(MemoryBudget budget, Duration maxWait, ObjectStore store, StoreEvents events, LongSupplier clock) {
+    SegmentMemory(MemoryBudget budget, Duration maxWait, ObjectStore store, LongSupplier clock) {
         this.budget = budget;
         if (!budget.hasRoom(RESERVED + SMALL + left() - budget.used())) {
             throw new IllegalArgumentException("budget is " + budget.capacity()
@@ -75,7 +76,6 @@ final class SegmentMemory {
         this.account = budget.open();
         this.maxWaitNanos = maxWait.toNanos();
         this.store = store;
-        this.events = events;
         this.clock = clock;
         this.continuedNanos = clock.getAsLong();
     }
@@ -156,7 +156,7 @@ final class SegmentMemory {
                 return CompletableFuture.completedFuture(now);
             }
             waiting.granted.whenComplete((bytes, failure) ->
-                    events.report(metrics -> metrics.waited(clock.getAsLong() - waiting.since, failure == null)));
+                    IsolatedCall.run(() -> store.metrics().waited(clock.getAsLong() - waiting.since, failure == null)));
             queue.add(waiting);
         }
         poll();
@@ -164,32 +164,31 @@ final class SegmentMemory {
     }
 
     private void serve() {
-        for (Runnable answer = next(); answer != null; answer = next()) {
-            answer.run(); // without the lock
+        for (Runnable turn = next(); turn != null; turn = next()) {
+            turn.run(); // without the lock
         }
     }
 
-    /** {@return the answer to a form that waits, or null if all must continue to wait} */
+    /** {@return the end of the wait of one form, or null if all must continue to wait} */
     private synchronized @Nullable Runnable next() {
-        for (ArrayDeque<Waiting> queue : List.of(continuing, beginning, arriving)) {
+        for (ArrayDeque<Waiting> queue : queues) {
             Waiting first = queue.peek();
             if (first == null) {
                 continue;
             }
-            long bytes = first.granted.isDone() ? 0 : first.attempt.getAsLong();
+            boolean isCancelled = first.granted.isDone();
+            long bytes = isCancelled ? 0 : first.attempt.getAsLong();
+            if (bytes == 0 && !isCancelled && waited(first, queue) <= maxWaitNanos) {
+                continue;
+            }
+            queue.remove();
             if (bytes > 0) {
-                queue.remove();
                 continuedNanos = queue == continuing ? clock.getAsLong() : continuedNanos;
                 return () -> grant(first, bytes, queue);
-            } else if (first.granted.isDone()) {
-                queue.remove();
-                return () -> {};
-            } else if (waited(first, queue) > maxWaitNanos) {
-                queue.remove();
-                return () -> first.granted.completeExceptionally(MultipartException.because(Reason.MEMORY_FULL)
-                        .limit(budget.capacity())
-                        .build());
             }
+            return () -> first.granted.completeExceptionally(MultipartException.because(Reason.MEMORY_FULL)
+                    .limit(budget.capacity())
+                    .build());
         }
         return null;
     }
@@ -232,10 +231,8 @@ final class SegmentMemory {
     private void failAll(Throwable reason) {
         List<Waiting> all = new ArrayList<>();
         synchronized (this) {
-            for (ArrayDeque<Waiting> queue : List.of(continuing, beginning, arriving)) {
-                all.addAll(queue);
-                queue.clear();
-            }
+            queues.forEach(all::addAll);
+            queues.forEach(ArrayDeque::clear);
         }
         all.forEach(each -> each.granted.completeExceptionally(reason)); // without the lock
     }

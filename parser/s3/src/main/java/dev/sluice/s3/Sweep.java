@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,18 +15,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** One sweep, as {@link CommitProtocol} describes it. It processes forms one at a time. */
 final class Sweep {
-    /**
-     * The intents of one form: their names, when the youngest was written, and when it was listed. Both times are by the clock of the
-     * store.
-     */
-    private record Open(String id, Set<String> names, Instant youngest, Instant now) {}
+    /** The intents of one form, with the times when they were written, and when they were listed, by the clock of the store. */
+    private record Open(String id, Map<String, Instant> intents, Instant now) {
+        Instant youngest() {
+            return Collections.max(intents.values());
+        }
+    }
 
     private final CommitProtocol protocol;
-    private final ObjectStore store;
     private final Duration maxAge;
     private final Duration tombstoneAge;
     private final InstantSource clock;
@@ -41,7 +40,6 @@ final class Sweep {
      */
     Sweep(CommitProtocol protocol, Duration maxAge, Duration tombstoneAge, InstantSource clock) {
         this.protocol = protocol;
-        this.store = protocol.store;
         this.maxAge = maxAge;
         this.tombstoneAge = tombstoneAge;
         this.clock = clock;
@@ -52,28 +50,35 @@ final class Sweep {
      */
     CompletableFuture<S3Sinks.Swept> run() {
         Map<String, Open> found = new LinkedHashMap<>();
-        return listOpen(found, null)
+        return protocol.pages(protocol.open, page -> {
+                    page.objects().forEach(intent -> add(found, intent, page.now()));
+                    return CommitProtocol.DONE;
+                })
                 .thenCompose(listed -> each(
                         found.values().stream()
-                                .filter(form -> isOld(form.youngest, form.now))
+                                .filter(form -> isOld(form.youngest(), form.now))
                                 .toList(),
                         this::sweep))
-                .thenCompose(swept -> deleteProbes(null))
+                .thenCompose(swept -> protocol.pages(
+                        protocol.prefix + StoreProbe.FOLDER,
+                        page -> protocol.deleteAll(page.objects().stream()
+                                .filter(probe -> isOld(probe.modified(), page.now()))
+                                .map(ObjectStore.Listed::key)
+                                .toList())))
                 .thenApply(done -> new S3Sinks.Swept(forms, uploads, objects));
+    }
+
+    private void add(Map<String, Open> found, ObjectStore.Listed intent, Instant now) {
+        String[] path = intent.key().substring(protocol.open.length()).split("/", -1);
+        if (path.length == 2 && CommitProtocol.isId(path[0])) {
+            found.computeIfAbsent(path[0], id -> new Open(id, new LinkedHashMap<>(), now))
+                    .intents
+                    .put(path[1], intent.modified());
+        }
     }
 
     private boolean isOld(Instant modified, Instant now) {
         return !modified.isAfter(now.minus(maxAge));
-    }
-
-    /** Deletes what processes have left that died while they checked the store. */
-    private CompletableFuture<Void> deleteProbes(@Nullable String next) {
-        return store.list(protocol.prefix + StoreProbe.FOLDER, next)
-                .thenCompose(page -> protocol.deleteAll(page.objects().stream()
-                                .filter(probe -> isOld(probe.modified(), page.now()))
-                                .map(ObjectStore.Listed::key)
-                                .toList())
-                        .thenCompose(gone -> page.next() == null ? CommitProtocol.DONE : deleteProbes(page.next())));
     }
 
     /**
@@ -83,23 +88,6 @@ final class Sweep {
     private boolean isExpired(Instant modified, Instant now) {
         Instant here = clock.instant();
         return !modified.isAfter((here.isBefore(now) ? here : now).minus(tombstoneAge));
-    }
-
-    private CompletableFuture<Void> listOpen(Map<String, Open> found, @Nullable String next) {
-        return store.list(protocol.open, next).thenCompose(page -> {
-            for (ObjectStore.Listed intent : page.objects()) {
-                String[] path = intent.key().substring(protocol.open.length()).split("/", -1);
-                if (path.length == 2 && CommitProtocol.isId(path[0])) {
-                    Open form = found.computeIfAbsent(
-                            path[0], id -> new Open(id, new LinkedHashSet<>(), intent.modified(), page.now()));
-                    form.names.add(path[1]);
-                    if (intent.modified().isAfter(form.youngest)) {
-                        found.put(path[0], new Open(form.id, form.names, intent.modified(), page.now()));
-                    }
-                }
-            }
-            return page.next() == null ? CommitProtocol.DONE : listOpen(found, page.next());
-        });
     }
 
     private CompletableFuture<Void> sweep(Open form) {
@@ -123,19 +111,20 @@ final class Sweep {
                     if (standing.isCommitted()) { // a deletion may be in progress
                         return deleteIntents(
                                 form,
-                                name -> !name.equals(CommitProtocol.DELETION) || isExpired(form.youngest, form.now));
+                                name -> !name.equals(CommitProtocol.DELETION) || isExpired(form.youngest(), form.now));
                     } else if (isExpired) {
                         return protocol.deleteTombstone(form.id).thenCompose(gone -> deleteIntents(form, name -> true));
                     }
-                    return protocol.putIntent(form.id, form.names.iterator().next())
+                    return protocol.putIntent(
+                                    form.id, form.intents.keySet().iterator().next())
                             .thenAccept(renewed -> {}); // the form is left alone until this intent is old again
                 });
     }
 
     private CompletableFuture<Void> deleteIntents(Open form, Predicate<String> which) {
-        return protocol.deleteAll(form.names.stream()
+        return protocol.deleteAll(form.intents.keySet().stream()
                 .filter(which)
-                .map(name -> protocol.open + form.id + '/' + name)
+                .map(name -> protocol.intentKey(form.id, name))
                 .toList());
     }
 
@@ -145,43 +134,33 @@ final class Sweep {
                 .map(FormRecord.File::upload)
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
-        List<String> keys = form.names.stream()
+        List<String> keys = form.intents.keySet().stream()
                 .filter(CommitProtocol::isNumber)
-                .map(name -> protocol.prefix + form.id + '/' + name)
+                .map(name -> protocol.fileKey(form.id, name))
                 .toList();
         return each(
                 keys,
-                key -> store.uploads(key)
+                key -> protocol.store
+                        .uploads(key)
                         .thenCompose(found -> each(
                                 found.stream()
                                         .filter(upload -> !completed.contains(upload.id()))
                                         .toList(),
                                 upload -> {
                                     uploads++;
-                                    return store.abort(upload);
+                                    return protocol.store.abort(upload);
                                 })));
     }
 
-    /**
-     * Runs {@code step} for each item in turn, even if an earlier one has failed. {@return a future that completes after the last step, and
-     * fails with the first failure if there was one}
-     */
+    /** Runs {@code step} for each item in turn, even if an earlier one has failed. {@return a future that fails if one step has} */
     private static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
-        List<Throwable> failures = new ArrayList<>();
-        CompletableFuture<Void> done = CommitProtocol.DONE;
+        List<CompletableFuture<Void>> steps = new ArrayList<>();
+        CompletableFuture<Void> last = CommitProtocol.DONE;
         for (T item : items) {
-            done = done.thenCompose(before -> step.apply(item)).exceptionally(failure -> {
-                failures.add(Retries.unwrap(failure));
-                return null;
-            });
+            CompletableFuture<Void> next = last.thenCompose(before -> step.apply(item));
+            steps.add(next);
+            last = next.exceptionally(failure -> null);
         }
-        return done.thenCompose(tried -> {
-            if (failures.isEmpty()) {
-                return CommitProtocol.DONE;
-            }
-            Throwable first = failures.get(0);
-            failures.stream().filter(other -> other != first).forEach(first::addSuppressed);
-            return CompletableFuture.failedFuture(first);
-        });
+        return CompletableFuture.allOf(steps.toArray(CompletableFuture[]::new));
     }
 }

@@ -15,6 +15,7 @@ import java.io.InputStream;
 import java.net.URI;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -66,7 +67,7 @@ public final class Bench implements AutoCloseable {
         this.bucket = bucket;
         this.budget = MemoryBudget.of(budgetBytes);
         this.proxy = proxy;
-        this.client = Weed.client(URI.create("http://127.0.0.1:" + proxy.port()));
+        this.client = Weed.shared(proxy.port());
         this.store = ofStore.apply(S3ObjectStore.builder(bucket)
                         .endpoint(proxy.address())
                         .region("us-east-1")
@@ -83,18 +84,30 @@ public final class Bench implements AutoCloseable {
                 .build());
     }
 
-    /** {@return sinks that reach the store without the proxy, and for which every form and every tombstone is old} */
-    S3Sinks sweeper() {
-        return sweeper(URI.create("http://127.0.0.1:" + proxy.port()), Duration.ZERO);
+    /** A sweep by another process, for which every form is old. */
+    record Sweeper(S3Sinks sinks, Duration tombstoneAge) implements AutoCloseable {
+        CompletableFuture<S3Sinks.Swept> sweep() {
+            return new Sweep(sinks.protocol, Duration.ZERO, tombstoneAge, InstantSource.system()).run();
+        }
+
+        @Override
+        public void close() {
+            sinks.store.close();
+        }
     }
 
-    /** {@return sinks that reach the store at {@code address}, and for which every form is old} */
-    S3Sinks sweeper(URI address, Duration tombstoneAge) {
-        return S3Sinks.builder(store(address, bucket), budget)
-                .prefix(prefix)
-                .maxAge(Duration.ofNanos(1))
-                .tombstoneAge(tombstoneAge)
-                .build();
+    /** {@return a sweeper that reaches the store without the proxy, and for which every tombstone is old} */
+    Sweeper sweeper() {
+        return sweeper(S3ObjectStore.builder(bucket).client(client).build(), Duration.ZERO);
+    }
+
+    /** {@return a sweeper that reaches the store at {@code address}} */
+    Sweeper sweeper(URI address) {
+        return sweeper(store(address, bucket), CommitProtocol.TOMBSTONE_AGE);
+    }
+
+    private Sweeper sweeper(S3ObjectStore of, Duration tombstoneAge) {
+        return new Sweeper(S3Sinks.builder(of, budget).prefix(prefix).build(), tombstoneAge);
     }
 
     static S3ObjectStore store(URI address) {
@@ -196,17 +209,17 @@ public final class Bench implements AutoCloseable {
     /** Asserts that only these forms are left after a sweep. */
     public void assertNothingLeftBut(S3Form... forms) throws Exception {
         assertNothingHeld();
-        S3Sinks sweeper = sweeper();
         Set<String> expected = new TreeSet<>();
         for (S3Form form : forms) {
             expected.add(prefix + form.id() + "/form.json");
             form.objects().forEach(object -> expected.add(object.stored().key()));
         }
-        Weed.await(() -> {
-            sweeper.sweep().join();
-            assertEquals(expected, new TreeSet<>(keys()));
-        });
-        sweeper.store.close();
+        try (Sweeper sweeper = sweeper()) {
+            Weed.await(() -> {
+                sweeper.sweep().join();
+                assertEquals(expected, new TreeSet<>(keys()));
+            });
+        }
         assertEquals(List.of(), uploads());
     }
 
@@ -222,10 +235,6 @@ public final class Bench implements AutoCloseable {
     public void close() throws IOException {
         forms.close();
         proxy.close();
-        CompletableFuture.runAsync(
-                () -> { // closing takes two seconds
-                    store.close();
-                    client.close();
-                });
+        CompletableFuture.runAsync(store::close); // takes two seconds
     }
 }

@@ -32,7 +32,7 @@ class BodyLimitTest {
     /** A body on its way to the store. */
     private static final class Body {
         final long since;
-        final CompletableFuture<Void> answer = new CompletableFuture<>();
+        final CompletableFuture<Void> response = new CompletableFuture<>();
         double left = SIZE;
 
         Body(long since) {
@@ -47,29 +47,29 @@ class BodyLimitTest {
     private int begun;
     private int stored;
     private int timedOut;
-    private final BodyLimit limit = new BodyLimit(new StoreEvents(StoreMetrics.NONE), ATTEMPT, () -> now);
+    private final BodyLimit limit = new BodyLimit(StoreMetrics.NONE, ATTEMPT, () -> now);
 
     private CompletableFuture<Void> begin() {
         Body body = new Body(now);
         begun++;
         sending.add(body);
         most = Math.max(most, sending.size());
-        return body.answer;
+        return body.response;
     }
 
     private void end(Body body, Throwable failure) {
         sending.remove(body);
         if (failure == null) {
-            body.answer.complete(null);
+            body.response.complete(null);
         } else {
-            body.answer.completeExceptionally(failure);
+            body.response.completeExceptionally(failure);
         }
     }
 
     /** Sends a body, and again after each time-out. */
     private CompletableFuture<Void> send() {
         CompletableFuture<Void> sent = limit.send(LARGE, this::begin);
-        sent.whenComplete((answer, failure) -> {
+        sent.whenComplete((response, failure) -> {
             if (failure == null) {
                 stored++;
             } else if (failure instanceof MultipartException) {
@@ -170,7 +170,7 @@ class BodyLimitTest {
         now += TIME.toNanos() / 2;
         all.get(4).cancel(true); // waits
         all.get(0).cancel(true); // is sent
-        assertTrue(sending.remove(0).answer.isCancelled(), "the request continues");
+        assertTrue(sending.remove(0).response.isCancelled(), "the request continues");
         assertEquals(4, sending.size(), "a cancelled body does not change the limit");
         untilIdle(4 << 20);
         assertEquals(4, stored);

@@ -26,12 +26,12 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 class ChecksumTest {
     private static final String OTHER = "AAAAAQ==";
 
-    /** Changes the answers to one kind of request. */
+    /** Changes the responses to one kind of request. */
     private static final class Changing<T extends SdkResponse> implements ExecutionInterceptor {
         private final Class<T> kind;
         private final UnaryOperator<T> change;
         private final int from;
-        private final AtomicInteger answers = new AtomicInteger();
+        private final AtomicInteger responses = new AtomicInteger();
 
         Changing(Class<T> kind, UnaryOperator<T> change, int from) {
             this.kind = kind;
@@ -41,10 +41,10 @@ class ChecksumTest {
 
         @Override
         public SdkResponse modifyResponse(Context.ModifyResponse context, ExecutionAttributes attributes) {
-            SdkResponse answer = context.response();
-            return kind.isInstance(answer) && answers.incrementAndGet() >= from
-                    ? change.apply(kind.cast(answer))
-                    : answer;
+            SdkResponse response = context.response();
+            return kind.isInstance(response) && responses.incrementAndGet() >= from
+                    ? change.apply(kind.cast(response))
+                    : response;
         }
     }
 
@@ -52,7 +52,7 @@ class ChecksumTest {
         try (S3AsyncClient client = Weed.client(Weed.running().address(), changing);
                 Bench bench = new Bench(store -> store.client(client).attempts(2), sinks -> sinks)) {
             Throwable failure = bench.failure(List.of(new File("a", 20 << 20), new File("b", 10)));
-            assertTrue(changing.answers.get() >= changing.from, "no such answer");
+            assertTrue(changing.responses.get() >= changing.from, "no such response");
             String message = failure.getMessage();
             assertTrue(
                     message.matches("the stored bytes differ from the bytes sent: " + OTHER + "(-3)? instead of .*"),
@@ -65,7 +65,7 @@ class ChecksumTest {
     void piece_storedDifferently_failsTheForm() throws Exception {
         assertFails(new Changing<>(
                 UploadPartResponse.class,
-                answer -> answer.toBuilder().checksumCRC32(OTHER).build(),
+                response -> response.toBuilder().checksumCRC32(OTHER).build(),
                 1));
     }
 
@@ -73,30 +73,30 @@ class ChecksumTest {
     void largeObject_storedDifferently_failsTheForm() throws Exception {
         Changing<CompleteMultipartUploadResponse> changing = new Changing<>(
                 CompleteMultipartUploadResponse.class,
-                answer -> answer.toBuilder()
+                response -> response.toBuilder()
                         .checksumType(ChecksumType.FULL_OBJECT)
                         .checksumCRC32(OTHER)
                         .build(),
                 1);
         assertFails(changing);
-        assertEquals(1, changing.answers.get(), "a second one may be NoSuchUpload, and the object is there");
+        assertEquals(1, changing.responses.get(), "a second one may be NoSuchUpload, and the object is there");
     }
 
     @Test
     void piecesOfALargeObject_storedDifferently_failTheForm() throws Exception {
         assertFails(new Changing<>(
                 CompleteMultipartUploadResponse.class,
-                answer -> answer.toBuilder()
+                response -> response.toBuilder()
                         .checksumType(ChecksumType.COMPOSITE)
                         .checksumCRC32(OTHER + "-3")
                         .build(),
                 1));
     }
 
-    /** Records requests and answers, and hides the requests for checksums of whole objects from the store. */
+    /** Records requests and responses, and hides the requests for checksums of whole objects from the store. */
     private static final class OfPieces implements ExecutionInterceptor {
         private static final String TYPE = "x-amz-checksum-type";
-        final List<String> answers = new CopyOnWriteArrayList<>();
+        final List<String> responses = new CopyOnWriteArrayList<>();
         final List<String> asked = new CopyOnWriteArrayList<>();
 
         @Override
@@ -109,8 +109,8 @@ class ChecksumTest {
 
         @Override
         public void afterUnmarshalling(Context.AfterUnmarshalling context, ExecutionAttributes attributes) {
-            if (context.response() instanceof CompleteMultipartUploadResponse answer) {
-                answers.add(answer.checksumTypeAsString() + ' ' + answer.checksumCRC32());
+            if (context.response() instanceof CompleteMultipartUploadResponse response) {
+                responses.add(response.checksumTypeAsString() + ' ' + response.checksumCRC32());
             }
         }
     }
@@ -122,9 +122,9 @@ class ChecksumTest {
                 Bench bench = new Bench(store -> store.client(client), sinks -> sinks)) {
             bench.stored(List.of(new File("a", 20 << 20)));
             assertEquals(List.of("CreateMultipartUploadRequest"), ofPieces.asked, "not by Complete");
-            assertEquals(1, ofPieces.answers.size());
-            String answer = ofPieces.answers.get(0);
-            assertTrue(answer.matches("COMPOSITE .*-3"), answer);
+            assertEquals(1, ofPieces.responses.size());
+            String response = ofPieces.responses.get(0);
+            assertTrue(response.matches("COMPOSITE .*-3"), response);
         }
     }
 
@@ -132,7 +132,7 @@ class ChecksumTest {
     void smallObject_storedDifferently_failsTheForm() throws Exception {
         assertFails(new Changing<>(
                 PutObjectResponse.class,
-                answer -> answer.toBuilder().checksumCRC32(OTHER).build(),
+                response -> response.toBuilder().checksumCRC32(OTHER).build(),
                 1));
     }
 }

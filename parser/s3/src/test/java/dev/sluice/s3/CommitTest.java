@@ -18,7 +18,6 @@ import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
-import dev.sluice.form.StoreMetrics;
 import dev.sluice.s3.Uploads.File;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -70,7 +69,7 @@ class CommitTest {
             }
             CompletableFuture<T> made = MemoryStore.Network.super.send(name, work);
             if (unproven.test(name)) {
-                return CompletableFuture.failedFuture(AnswerException.incomplete("no checksum"));
+                return CompletableFuture.failedFuture(ResponseException.incomplete("no checksum"));
             }
             return late.test(name) ? released.thenCompose(passed -> made) : made;
         }
@@ -226,7 +225,7 @@ class CommitTest {
     }
 
     @Test
-    void form_olderThanATombstoneMayGet_isNotCommitted() throws Exception {
+    void form_olderThanTheTimeLimit_isNotCommitted() throws Exception {
         AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
         S3Form form = sinks().clock(now::get).build().newForm();
         network.late = name -> name.matches("put test/[0-9a-f]{32}/1");
@@ -259,7 +258,7 @@ class CommitTest {
     }
 
     @Test
-    void upload_createdByALostAnswer_isAbortedByASweep() throws Exception {
+    void upload_createdByALostResponse_isAbortedByASweep() throws Exception {
         bucket.repeatsCreate = true;
         S3Form form = stored(new File("a", 6 * MIB));
         assertEquals(1, bucket.uploads.size());
@@ -311,7 +310,7 @@ class CommitTest {
     }
 
     @Test
-    void intents_ofCommittedForms_areDeletedAlthoughATimerFailed() throws Exception {
+    void intents_ofCommittedForms_areDeletedAfterATimerFailed() throws Exception {
         network.hasNoTimer = true;
         S3Form first = stored(new File("a", 10));
         network.hasNoTimer = false;
@@ -452,7 +451,7 @@ class CommitTest {
     // ---- the probe
 
     @Test
-    void probe_afterPassingFailures_stillRefusesAStoreThatIgnoresAHeader() throws Exception {
+    void probe_afterTransientFailures_stillRejectsAStoreThatIgnoresAHeader() throws Exception {
         bucket.ignoresIfNoneMatch = true;
         AtomicInteger writes = new AtomicInteger();
         network.lost = name -> name.startsWith("write") && writes.incrementAndGet() % 2 == 0;
@@ -466,14 +465,14 @@ class CommitTest {
     }
 
     @Test
-    void probe_ofAStoreWhoseAnswersProveNothing_succeeds() throws Exception {
+    void probe_ofAStoreWhoseResponsesProveNothing_succeeds() throws Exception {
         MemoryStore.Network unproven = new MemoryStore.Network() {
             @Override
             public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
                 return MemoryStore.Network.super
                         .send(name, work)
                         .thenCompose(done -> name.startsWith("write")
-                                ? CompletableFuture.failedFuture(AnswerException.incomplete("no checksum"))
+                                ? CompletableFuture.failedFuture(ResponseException.incomplete("no checksum"))
                                 : CompletableFuture.completedFuture(done));
             }
         };
@@ -509,8 +508,7 @@ class CommitTest {
     @Test
     void continuingForms_waitForMemoryAsLongAsOneOfThemGetsSome() {
         AtomicLong now = new AtomicLong();
-        SegmentMemory memory = new SegmentMemory(
-                MemoryBudget.of(8 * MIB), Duration.ofSeconds(30), store, new StoreEvents(StoreMetrics.NONE), now::get);
+        SegmentMemory memory = new SegmentMemory(MemoryBudget.of(8 * MIB), Duration.ofSeconds(30), store, now::get);
         memory.admit().join();
         long size = memory.lease(5 * MIB, false).join();
         List<CompletableFuture<Long>> continuing =

@@ -43,7 +43,7 @@ class FaultTest {
     private static final int MIB = 1 << 20;
     private static final Map<String, List<File>> FORMS = new TreeMap<>(Map.of(
             "small", List.of(new File("a", 10)),
-            "large", List.of(new File("a", 20 * MIB)),
+            "large", List.of(new File("a", ProofSize.of("sluice.store.large", 11, 20) * MIB)), // two pieces, or three
             "mixed", List.of(new File("a", 10), new File("b", 100_000), new File("c", 9 * MIB))));
 
     /** What is done while the fault occurs. */
@@ -233,9 +233,9 @@ class FaultTest {
             bench.sinks.whenIdle().get(1, TimeUnit.MINUTES);
             PipedOutputStream rest = new PipedOutputStream();
             Uploads.Sending sending = sendUntilStored(rest);
-            try (FaultProxy proxy = new FaultProxy(bench.proxy.port())) {
+            try (FaultProxy proxy = new FaultProxy(bench.proxy.port());
+                    Bench.Sweeper sweeper = bench.sweeper(proxy.address())) {
                 injectInto(proxy);
-                S3Sinks sweeper = bench.sweeper(proxy.address(), CommitProtocol.TOMBSTONE_AGE);
                 Weed.await(
                         () -> { // times of the store are whole seconds
                             var unused = sweeper.sweep()
@@ -243,7 +243,6 @@ class FaultTest {
                                     .join();
                             assertTrue(proxy.faults() > 0);
                         });
-                sweeper.store.close();
                 release(proxy);
             }
             sending.intake().abort(new IOException("gone"));
@@ -272,25 +271,26 @@ class FaultTest {
          * @param mayExist whether the form of this run may be committed
          */
         private void assertLeft(boolean mayExist, S3Form... others) throws Exception {
-            S3Sinks sweeper = bench.sweeper();
             List<S3Form> left = new ArrayList<>(List.of(others));
-            boolean exists = sweeper.find(form.id()).get(1, TimeUnit.MINUTES).isPresent();
-            assertTrue(exists || !isAnswered, "a form that was answered with success is lost");
-            assertTrue(mayExist || !exists, "the form exists");
-            if (exists) {
-                left.add(form);
-            }
             // No record lists the upload of a repeated request: the lifecycle rule of the bucket deletes it.
             int unknown = fault == Fault.DUPLICATE && request.name.equals("create") ? 1 : 0;
-            Weed.await(
-                    () -> { // times of the store are whole seconds
-                        sweeper.sweep().join();
-                        List<String> keys = bench.keys();
-                        assertEquals(left.size() * (files.size() + 1), keys.size(), keys::toString);
-                        List<String> uploads = bench.uploads();
-                        assertTrue(uploads.size() <= unknown, uploads::toString);
-                    });
-            sweeper.store.close();
+            try (Bench.Sweeper sweeper = bench.sweeper()) {
+                boolean exists =
+                        sweeper.sinks().find(form.id()).get(1, TimeUnit.MINUTES).isPresent();
+                assertTrue(exists || !isAnswered, "a form that was answered with success is lost");
+                assertTrue(mayExist || !exists, "the form exists");
+                if (exists) {
+                    left.add(form);
+                }
+                Weed.await(
+                        () -> { // times of the store are whole seconds
+                            sweeper.sweep().join();
+                            List<String> keys = bench.keys();
+                            assertEquals(left.size() * (files.size() + 1), keys.size(), keys::toString);
+                            List<String> uploads = bench.uploads();
+                            assertTrue(uploads.size() <= unknown, uploads::toString);
+                        });
+            }
             for (S3Form each : left) {
                 bench.assertStored(each, files);
             }

@@ -15,8 +15,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.function.Supplier;
 
-/** An object store in memory. A {@link Network} decides when a request is executed, and which answer the client gets. */
-final class MemoryStore implements ObjectStore {
+/** An object store in memory. A {@link Network} decides when a request is executed, and which response the client gets. */
+class MemoryStore implements ObjectStore {
     /** The connection between a client and the store. */
     interface Network {
         /** A network that carries out requests at once. */
@@ -195,9 +195,8 @@ final class MemoryStore implements ObjectStore {
     @Override
     public CompletableFuture<Page> list(String prefix, String next) {
         return send("list " + prefix, () -> {
-            List<Listed> found = bucket.objects.entrySet().stream()
-                    .filter(object -> object.getKey().startsWith(prefix))
-                    .filter(object -> next == null || object.getKey().compareTo(next) > 0)
+            List<Listed> found = bucket.objects.tailMap(next == null ? prefix : next, next == null).entrySet().stream()
+                    .takeWhile(object -> object.getKey().startsWith(prefix))
                     .limit(3)
                     .map(object -> new Listed(object.getKey(), object.getValue().modified()))
                     .toList();

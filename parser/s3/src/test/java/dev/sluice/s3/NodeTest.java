@@ -101,22 +101,22 @@ class NodeTest {
             bench.proxy.on(sent -> sent.matches(request) && !sent.contains("/.probe/"), number, number, fault);
             Process node = node(bench, "to the end");
             Weed.await(() -> assertTrue(bench.proxy.faults() > 0));
-            TimeUnit.MILLISECONDS.sleep(200); // the store still handles the request whose answer is late
+            TimeUnit.MILLISECONDS.sleep(200); // the store still handles the request whose response is late
             node.destroyForcibly().waitFor();
             boolean isCommitted = fault == Fault.LATE_ANSWER || request.startsWith("POST .*.delete");
             List<String> records = bench.keys().stream()
                     .filter(key -> key.endsWith("form.json"))
                     .toList();
-            S3Sinks sweeper = bench.sweeper();
-            Weed.await(() -> {
-                sweeper.sweep().join();
-                assertEquals(isCommitted ? TWO.size() + 1 : 0, bench.keys().size());
-            });
-            for (String record : isCommitted ? records : List.<String>of()) {
-                String id = record.replaceAll(".*/([0-9a-f]{32})/.*", "$1");
-                assertTrue(sweeper.find(id).get().isPresent());
+            try (Bench.Sweeper sweeper = bench.sweeper()) {
+                Weed.await(() -> {
+                    sweeper.sweep().join();
+                    assertEquals(isCommitted ? TWO.size() + 1 : 0, bench.keys().size());
+                });
+                for (String record : isCommitted ? records : List.<String>of()) {
+                    String id = record.replaceAll(".*/([0-9a-f]{32})/.*", "$1");
+                    assertTrue(sweeper.sinks().find(id).get().isPresent());
+                }
             }
-            sweeper.store.close();
         }
     }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * share no key with the first, and no variable of a sweeper: each sweeper may start on a form at any time, because its clock may be wrong.
  * So the states of two forms are the pairs of the states of one, and exploring one form explores both.
  *
- * <p>A request that was sent may be carried out at any later time, any number of times or never, and its answer may be lost. A read
+ * <p>A request that was sent may be carried out at any later time, any number of times or never, and its response may be lost. A read
  * may return any value that the key ever had, and absent. A node may crash at any time.
  */
 class ProtocolModelTest {
@@ -286,7 +286,7 @@ class ProtocolModelTest {
             s.set("file1", 1);
             s.set("node", 3);
         });
-        // HEAD, then DELETE if the note is there; a lost or stale answer to HEAD says that it is not.
+        // HEAD, then DELETE if the note is there; a lost or stale response to HEAD says that it is not.
         m.step("delete note", 2, s -> s.get("node") == 3, (s, isSeen) -> {
             s.set("note", isSeen == 1 ? 0 : s.get("note"));
             s.set("node", 4);
@@ -303,7 +303,7 @@ class ProtocolModelTest {
     }
 
     @Test
-    void noteProtocol_losesAForm() {
+    void previousProtocol_losesAForm() {
         Found found = explore(noteProtocol());
         assertEquals("a form confirmed with status 200 has all its files", found.broken);
         assertTrue(found.trace.contains("delete note 0"), found.trace::toString);

@@ -28,21 +28,22 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 class RequestTest {
     private static final ObjectStore.Target TARGET = new ObjectStore.Target("key", "text/plain", Map.of(), false);
 
-    private static CompletableFuture<ObjectStore.Piece> upload(Supplier<CompletableFuture<UploadPartResponse>> answer) {
-        return upload(2, answer);
+    private static CompletableFuture<ObjectStore.Piece> upload(
+            Supplier<CompletableFuture<UploadPartResponse>> response) {
+        return upload(2, response);
     }
 
     private static CompletableFuture<ObjectStore.Piece> upload(
-            int attempts, Supplier<CompletableFuture<UploadPartResponse>> answer) {
-        return store(attempts, answer).upload(TARGET, "id", 1, Segment.of(new byte[0]));
+            int attempts, Supplier<CompletableFuture<UploadPartResponse>> response) {
+        return store(attempts, response).upload(TARGET, "id", 1, Segment.of(new byte[0]));
     }
 
-    private static S3ObjectStore store(int attempts, Supplier<CompletableFuture<UploadPartResponse>> answer) {
+    private static S3ObjectStore store(int attempts, Supplier<CompletableFuture<UploadPartResponse>> response) {
         S3AsyncClient client = new S3AsyncClient() {
             @Override
             public CompletableFuture<UploadPartResponse> uploadPart(
                     Consumer<UploadPartRequest.Builder> request, AsyncRequestBody body) {
-                return answer.get();
+                return response.get();
             }
 
             @Override
@@ -116,22 +117,22 @@ class RequestTest {
     }
 
     @Test
-    void request_succeedingAtTheLastAttempt_isAnswered() throws Exception {
+    void request_succeedingAtTheLastAttempt_succeeds() throws Exception {
         AtomicInteger made = new AtomicInteger();
-        UploadPartResponse answer = UploadPartResponse.builder().eTag("tag").build();
+        UploadPartResponse response = UploadPartResponse.builder().eTag("tag").build();
         ObjectStore.Piece piece = upload(
                         3,
                         () -> made.incrementAndGet() < 3
                                 ? CompletableFuture.failedFuture(
                                         S3Exception.builder().statusCode(503).build())
-                                : CompletableFuture.completedFuture(answer))
+                                : CompletableFuture.completedFuture(response))
                 .get(1, TimeUnit.MINUTES);
         assertEquals("tag", piece.tag());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"RequestTimeTooSkewed", "XAmzContentSHA256Mismatch", "ExpiredToken"})
-    void errorThatMayPass_isRetried(String code) throws Exception {
+    void transientError_isRetried(String code) throws Exception {
         AtomicInteger made = new AtomicInteger();
         upload(3, () -> {
                     if (made.incrementAndGet() > 1) {
@@ -149,7 +150,7 @@ class RequestTest {
     }
 
     @Test
-    void answerWithoutETag_isRetried() {
+    void responseWithoutETag_isRetried() {
         AtomicInteger made = new AtomicInteger();
         CompletableFuture<ObjectStore.Piece> piece = upload(3, () -> {
             made.incrementAndGet();
@@ -158,7 +159,7 @@ class RequestTest {
         });
         ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
         assertEquals(
-                "the answer of the object store lacks an ETag",
+                "the response of the object store lacks an ETag",
                 failure.getCause().getMessage());
         assertEquals(3, made.get());
     }

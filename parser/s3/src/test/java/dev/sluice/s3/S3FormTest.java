@@ -247,7 +247,7 @@ class S3FormTest {
     }
 
     @Test
-    void request_fails_failsTheForm() throws Exception {
+    void request_failing_failsTheForm() throws Exception {
         for (String request : List.of("put test/.open", "create", "upload", "complete", "write test/", "put test/")) {
             sinks = builder(budget).build();
             sinks.probe().get(MINUTES, TimeUnit.MINUTES);
@@ -286,7 +286,7 @@ class S3FormTest {
     }
 
     @Test
-    void otherSink_failsToPublish_nothingIsCommitted() throws Exception {
+    void otherSink_failingToPublish_preventsTheCommit() throws Exception {
         S3Form form = sinks.newForm();
         PartSink failing = new PartSink() {
             @Override
@@ -426,7 +426,7 @@ class S3FormTest {
     }
 
     @Test
-    void store_ignoringACondition_isRefused() throws Exception {
+    void store_ignoringACondition_isRejected() throws Exception {
         bucket.ignoresIfNoneMatch = true;
         Throwable refusal = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
         assertTrue(refusal.getMessage().contains("ignores the header If-None-Match"), refusal::getMessage);
@@ -532,7 +532,7 @@ class S3FormTest {
     }
 
     @Test
-    void form_waitingTooLongForMemory_isRefused() throws Exception {
+    void form_waitingTooLongForMemory_isRejected() throws Exception {
         sinks = builder(budget).maxWait(Duration.ofMillis(50)).build();
         try (MemoryBudget.Account others = budget.open()) {
             others.reserve(44 * MIB);
@@ -555,14 +555,19 @@ class S3FormTest {
                         other.completeOnTimeout(null, MINUTES, TimeUnit.MINUTES).join() != null);
             }
         };
-        MemoryStore closed = new MemoryStore(bucket, new MemoryStore.Network() {
-            @Override
-            public CompletableFuture<Void> after(Duration delay) {
-                return CompletableFuture.failedFuture(new IOException("the object store was closed"));
-            }
-        });
-        memory.set(new SegmentMemory(
-                budget, Duration.ofMinutes(MINUTES), closed, new StoreEvents(metrics), System::nanoTime));
+        MemoryStore closed =
+                new MemoryStore(bucket, new MemoryStore.Network() {
+                    @Override
+                    public CompletableFuture<Void> after(Duration delay) {
+                        return CompletableFuture.failedFuture(new IOException("the object store was closed"));
+                    }
+                }) {
+                    @Override
+                    public StoreMetrics metrics() {
+                        return metrics;
+                    }
+                };
+        memory.set(new SegmentMemory(budget, Duration.ofMinutes(MINUTES), closed, System::nanoTime));
         try (MemoryBudget.Account others = budget.open()) {
             others.reserve(44 * MIB);
             assertInstanceOf(

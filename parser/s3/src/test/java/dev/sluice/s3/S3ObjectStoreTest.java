@@ -81,7 +81,7 @@ class S3ObjectStoreTest {
     }
 
     @Test
-    void busyStore_failsTheFormWithAReasonToComeLater() throws Exception {
+    void busyStore_failsTheFormWithUnavailable() throws Exception {
         try (Bench bench = new Bench(store -> store.attempts(2), sinks -> sinks)) {
             bench.proxy.on(request -> request.matches("PUT .*partNumber=2&.*"), 1, 1000, Fault.BUSY);
             Throwable failure = bench.failure(FILES);

@@ -164,7 +164,7 @@ class SegmentTest {
     }
 
     @Test
-    void checksum_isThatOfTheBytes() {
+    void checksum_matchesTheBytes() {
         add("123456789", 9);
         assertEquals("y/Q5Jg==", segment.crc32()); // 0xCBF43926, the check value of CRC-32
         assertEquals(0xCBF43926L, whole.getValue());
@@ -172,7 +172,7 @@ class SegmentTest {
     }
 
     @Test
-    void requestForNothing_isAnError() {
+    void request_ofZeroBuffers_isAnError() {
         add("a", 1);
         Reader reader = read();
         reader.subscription.request(0);

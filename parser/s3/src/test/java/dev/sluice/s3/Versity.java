@@ -2,12 +2,10 @@ package dev.sluice.s3;
 
 import dev.sluice.testkit.Seaweed;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
  * A second store, shared by all tests in a JVM: versitygw on a folder, with the same bucket and credentials as {@link Weed}. {@code
@@ -45,9 +43,8 @@ final class Versity {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        try (S3AsyncClient client = Weed.client(URI.create("http://127.0.0.1:" + port))) {
-            Weed.await(() ->
-                    client.createBucket(request -> request.bucket(Weed.BUCKET)).join());
-        }
+        Weed.await(() -> Weed.shared(port)
+                .createBucket(request -> request.bucket(Weed.BUCKET))
+                .join());
     }
 }

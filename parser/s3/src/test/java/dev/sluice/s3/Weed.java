@@ -5,6 +5,8 @@ import dev.sluice.testkit.Seaweed;
 import java.io.IOException;
 import java.net.URI;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -42,8 +44,12 @@ public final class Weed {
 
     private final Seaweed store = new Seaweed();
 
-    /** A client for assertions, shared by all tests. */
-    final S3AsyncClient client = client(address());
+    private static final Map<Integer, S3AsyncClient> CLIENTS = new ConcurrentHashMap<>();
+
+    /** {@return a client for assertions, shared by all tests} */
+    static S3AsyncClient shared(int port) {
+        return CLIENTS.computeIfAbsent(port, key -> client(URI.create("http://127.0.0.1:" + key)));
+    }
 
     /** {@return the store, which the first call starts} */
     public static synchronized Weed running() throws IOException, InterruptedException {
@@ -54,6 +60,7 @@ public final class Weed {
     }
 
     private Weed() throws IOException, InterruptedException {
+        S3AsyncClient client = shared(port());
         await(() -> client.createBucket(request -> request.bucket(BUCKET)).join());
         await(() -> client.putObject(
                         request -> request.bucket(BUCKET).key("first"), AsyncRequestBody.fromString("volumes are made"))

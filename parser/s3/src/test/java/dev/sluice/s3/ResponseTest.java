@@ -47,8 +47,8 @@ import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 import software.amazon.awssdk.services.s3.model.S3Error;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Answers that are rare with real stores. */
-class AnswerTest {
+/** Responses that are rare with real stores. */
+class ResponseTest {
     private static final byte[] CONTENT = {1, 2, 3};
 
     /** A store with one key, which keeps versions and computes no checksums. */
@@ -72,13 +72,13 @@ class AnswerTest {
         }
 
         private static HeadObjectResponse head() {
-            HeadObjectResponse.Builder answer = HeadObjectResponse.builder().eTag("tag");
-            answer.contentLength((long) CONTENT.length);
-            answer.sdkHttpResponse(SdkHttpResponse.builder()
+            HeadObjectResponse.Builder response = HeadObjectResponse.builder().eTag("tag");
+            response.contentLength((long) CONTENT.length);
+            response.sdkHttpResponse(SdkHttpResponse.builder()
                     .statusCode(200)
                     .putHeader("Content-Length", "3")
                     .build());
-            return answer.build();
+            return response.build();
         }
 
         @Override
@@ -205,8 +205,8 @@ class AnswerTest {
         assertEquals(3, store.put(target, Segment.of(CONTENT)).get().size());
         assertEquals(1, client.reads);
         client.read = new byte[] {1, 2, 4};
-        AnswerException mismatch =
-                assertInstanceOf(AnswerException.class, failure(store.put(target, Segment.of(CONTENT))));
+        ResponseException mismatch =
+                assertInstanceOf(ResponseException.class, failure(store.put(target, Segment.of(CONTENT))));
         assertTrue(mismatch.isMismatch);
     }
 
@@ -217,7 +217,7 @@ class AnswerTest {
     }
 
     @Test
-    void deletion_failingForAPassingReason_isRepeated() throws Exception {
+    void deletion_failingForATransientReason_isRepeated() throws Exception {
         client.errors.add(S3Error.builder().key("key").code("InternalError").build());
         store.delete(List.of("key")).get(1, TimeUnit.MINUTES);
         client.deleted.clear();
@@ -235,7 +235,7 @@ class AnswerTest {
     }
 
     @Test
-    void object_cancelledWhileItIsSent_isNotLookedAt() {
+    void object_cancelledWhileItIsSent_isNotChecked() {
         ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
         client.sent = new CompletableFuture<>();
         store.put(target, Segment.of(CONTENT)).cancel(true);
@@ -244,7 +244,7 @@ class AnswerTest {
     }
 
     @Test
-    void object_cancelledWhileItIsLookedAt_isNotRead() {
+    void object_cancelledDuringItsCheck_isNotRead() {
         ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
         client.headed = new CompletableFuture<>();
         CompletableFuture<ObjectStore.Stored> stored = store.put(target, Segment.of(CONTENT));
@@ -265,20 +265,20 @@ class AnswerTest {
     /** After a conflict, the store may no longer have the upload. Then the conflict is the better reason than the 404. */
     @Test
     void conflict_repeatedAndThenMissing_isReportedAsConflict() {
-        Iterator<S3Exception> answers = List.of(answer(409, "ConditionalRequestConflict"), answer(404, "NoSuchUpload"))
+        Iterator<S3Exception> responses = List.of(
+                        response(409, "ConditionalRequestConflict"), response(404, "NoSuchUpload"))
                 .iterator();
-        Retries retries =
-                new Retries(3, 1, pause -> CompletableFuture.completedFuture(null), new StoreEvents(StoreMetrics.NONE));
+        Retries retries = new Retries(3, 1, pause -> CompletableFuture.completedFuture(null), StoreMetrics.NONE);
         Throwable failure = failure(
-                retries.trying("CompleteMultipartUpload", () -> CompletableFuture.failedFuture(answers.next())));
+                retries.trying("CompleteMultipartUpload", () -> CompletableFuture.failedFuture(responses.next())));
         assertEquals(MultipartException.Reason.UNAVAILABLE, ((MultipartException) failure).reason());
     }
 
-    private static S3Exception answer(int status, String code) {
+    private static S3Exception response(int status, String code) {
         AwsErrorDetails details = AwsErrorDetails.builder().errorCode(code).build();
-        S3Exception.Builder answer = S3Exception.builder();
-        answer.statusCode(status).awsErrorDetails(details);
-        return (S3Exception) answer.build();
+        S3Exception.Builder response = S3Exception.builder();
+        response.statusCode(status).awsErrorDetails(details);
+        return (S3Exception) response.build();
     }
 
     @Test

@@ -8,41 +8,34 @@ import org.jspecify.annotations.Nullable;
  * Thrown for a response of the object store that is incomplete, so that nothing can be concluded from it, or that shows that the stored
  * bytes differ from the bytes sent.
  */
-final class AnswerException extends IOException {
+final class ResponseException extends IOException {
     private static final long serialVersionUID = 1L;
 
     /** Whether the response shows that the stored bytes differ from the bytes sent. */
     final boolean isMismatch;
 
-    private AnswerException(String message, boolean isMismatch) {
+    private ResponseException(String message, boolean isMismatch) {
         super(message);
         this.isMismatch = isMismatch;
     }
 
     /** {@return an exception for an inconclusive response; the request can be repeated} */
-    static AnswerException incomplete(String message) {
-        return new AnswerException(message, false);
+    static ResponseException incomplete(String message) {
+        return new ResponseException(message, false);
     }
 
-    static AnswerException mismatch(Object sent, Object stored) {
-        return new AnswerException(
-                "the stored bytes differ from the bytes sent: " + stored + " instead of " + sent, true);
-    }
-
-    /**
-     * Throws if {@code stored}, the value in the response, differs from {@code sent}. Does nothing if {@code stored} is null because the
-     * response has no such value.
-     */
+    /** Throws if {@code stored}, the value in the response, differs from {@code sent}; null means that the response has no such value. */
     static void requireSame(Object sent, @Nullable Object stored) {
         if (stored != null && !stored.equals(sent)) {
-            throw new CompletionException(mismatch(sent, stored));
+            throw new CompletionException(new ResponseException(
+                    "the stored bytes differ from the bytes sent: " + stored + " instead of " + sent, true));
         }
     }
 
     /** {@return {@code value}} Throws if it is null or empty, which means that the response does not have it. */
     static <T> T required(String what, @Nullable T value) {
         if (value == null || value.equals("")) {
-            throw new CompletionException(new AnswerException("the answer of the object store lacks " + what, false));
+            throw new CompletionException(incomplete("the response of the object store lacks " + what));
         }
         return value;
     }
