@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sinks into an object store. Create one for the process, and an {@link S3Form} for each form. Thread-safe.
  *
- * {@snippet file="Guide.java" region="objects"}
+ * {@snippet file="BucketUploads.java" region="objects"}
  *
  * <p>The stored forms are found with {@link #find} and deleted with {@link #delete}. Call {@link #sweep} from time to time, on any node:
  * it removes what killed processes and failed forms have left. {@link CommitProtocol} describes the protocol.

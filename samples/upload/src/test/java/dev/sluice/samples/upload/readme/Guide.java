@@ -3,29 +3,19 @@ package dev.sluice.samples.upload.readme;
 import dev.sluice.Deviation;
 import dev.sluice.MultipartException;
 import dev.sluice.Preset;
-import dev.sluice.form.FormHead;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.Forms;
-import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
-import dev.sluice.s3.ObjectStore;
-import dev.sluice.s3.S3Form;
-import dev.sluice.s3.S3ObjectStore;
-import dev.sluice.s3.S3Sinks;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The code samples of the guide. */
 final class Guide {
-    private static final Logger LOG = LoggerFactory.getLogger(Guide.class);
-
     private final Forms forms;
     private final Path directory;
     private int status = 200;
@@ -42,7 +32,7 @@ final class Guide {
     String stream(InputStream in, String contentType) throws IOException {
         // @start region="form"
         try (MultipartForm form = forms.read(in, contentType)) {
-            String title = form.requireText("title"); // a form without it is answered with 400
+            String title = form.requireText("title"); // if it is missing: an exception, with the status 400
             for (FormPart photo : form.files("photo")) { // none if the user left the input empty
                 photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise deleted with the form
             }
@@ -50,8 +40,6 @@ final class Guide {
         }
         // @end
     }
-
-    record Receipt(String title, int files, long bytes) {}
 
     // @start region="migration"
     Receipt receive(InputStream body, String contentType, Path store) throws IOException {
@@ -106,21 +94,5 @@ final class Guide {
         Preset preset = Preset.STANDARD.accepting(Deviation.BARE_LF, Deviation.BARE_LF_IN_HEADER);
         // @end
         return preset;
-    }
-
-    void objectStore(InputStream in, FormHead head, MemoryBudget budget) throws IOException {
-        // @start region="objects"
-        ObjectStore store =
-                S3ObjectStore.builder("uploads").region("eu-central-1").build();
-        S3Sinks sinks = S3Sinks.builder(store, budget).prefix("incoming/").build();
-
-        S3Form objects = sinks.newForm(); // one per form
-        try (MultipartForm form = forms.read(in, head, objects.options(forms.options()))) {
-            LOG.info("{} is stored as form {}", form.text("title"), objects.id());
-            for (S3Form.StoredPart file : objects.objects()) { // with key, ETag, size and checksum
-                LOG.info("{}", file.stored());
-            }
-        }
-        // @end
     }
 }

@@ -17,6 +17,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.SpooledFiles;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.Unpooled;
@@ -35,10 +36,12 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.commons.fileupload.RequestContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -288,17 +291,54 @@ class GuideTest {
         }
     }
 
+    private static RequestContext request(InputStream body) {
+        return new RequestContext() {
+            @Override
+            public String getCharacterEncoding() {
+                return "UTF-8";
+            }
+
+            @Override
+            public String getContentType() {
+                return TestForm.CONTENT_TYPE;
+            }
+
+            @Override
+            @Deprecated
+            public int getContentLength() {
+                return -1;
+            }
+
+            @Override
+            public InputStream getInputStream() {
+                return body;
+            }
+        };
+    }
+
     @Test
-    void migratedEndpoint_movesFiles() throws IOException {
-        try (Forms forms = Forms.open()) {
-            TestForm form = new TestForm()
-                    .field("title", "Sea")
-                    .file("photo", "a.jpg", new byte[5])
-                    .file("other", "", new byte[0]);
+    void endpointsOfThePageOnMigration_giveTheSameResult() throws Exception {
+        TestForm form = new TestForm()
+                .field("title", "Sea \u20AC")
+                .file("photo", "a.jpg", new byte[5])
+                .file("photo", "b.jpg", new byte[200_000])
+                .file("other", "", new byte[0]);
+        Path spool = Files.createDirectory(directory.resolve("spool"));
+        Path store = Files.createDirectory(directory.resolve("store"));
+        try (Forms forms = Forms.open(spool, options -> options)) {
             assertEquals(
-                    new Guide.Receipt("Sea", 1, 5),
-                    new Guide(forms, directory).receive(body(form), TestForm.CONTENT_TYPE, directory));
+                    Collections.nCopies(3, new Receipt("Sea \u20AC", 2, 200_005)),
+                    List.of(
+                            new Guide(forms, store).receive(body(form), TestForm.CONTENT_TYPE, store),
+                            new FileUploadEndpoint(spool).receive(request(body(form)), store),
+                            new NettyEndpoint(spool).receive(body(form), TestForm.CONTENT_TYPE, store)));
         }
+        try (Stream<Path> stored = Files.list(store)) {
+            assertEquals(
+                    3 * 200_005,
+                    stored.mapToLong(file -> file.toFile().length()).sum());
+        }
+        assertEquals(List.of(), SpooledFiles.below(spool));
     }
 
     private static TestForm fileOfType(String type, String filename, String content) {

@@ -3,14 +3,21 @@ package dev.sluice.samples.upload.readme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.sluice.MultipartException;
+import dev.sluice.form.FormHead;
+import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.s3.Weed;
 import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.testkit.BrowserForm;
 import dev.sluice.testkit.Clamd;
+import dev.sluice.testkit.Installed;
+import dev.sluice.testkit.Seaweed;
 import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TenUploads;
 import io.netty.channel.EventLoopGroup;
@@ -23,6 +30,9 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +40,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /** The ten uploads on the servers of the README and the guide. */
 @Timeout(300)
@@ -100,6 +113,138 @@ class TenUploadsTest {
         });
         server.start();
         return server;
+    }
+
+    /** The examples of the guide that read a form from a stream. Unless they accept none, they store each file. */
+    enum Example {
+        GETTING_STARTED {
+            @Override
+            void receive(Forms forms, HttpExchange exchange, String type, Path stored) throws IOException {
+                new Guide(forms, stored).stream(exchange.getRequestBody(), type);
+            }
+        },
+        MIGRATION {
+            @Override
+            void receive(Forms forms, HttpExchange exchange, String type, Path stored) throws IOException {
+                new Guide(forms, stored).receive(exchange.getRequestBody(), type, stored);
+            }
+        },
+        CHECKSUMS {
+            @Override
+            void receive(Forms forms, HttpExchange exchange, String type, Path stored) throws IOException {
+                Checksums.receive(forms, exchange.getRequestBody(), type, stored);
+            }
+        },
+        PROGRESS {
+            @Override
+            void receive(Forms forms, HttpExchange exchange, String type, Path stored) throws IOException {
+                String length = exchange.getRequestHeaders().getFirst("Content-Length");
+                UploadProgress.receive(
+                        forms,
+                        exchange.getRequestBody(),
+                        type,
+                        length == null ? -1 : Long.parseLong(length),
+                        percent -> assertTrue(percent >= 0 && percent <= 100));
+            }
+        };
+
+        abstract void receive(Forms forms, HttpExchange exchange, String type, Path stored) throws IOException;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void exampleOfTheGuide_receivesForms(Example example) throws Exception {
+        try (Forms forms = Forms.open(spool, options -> options.maxBodyBytes(1 << 20))) {
+            String expected = TenUploads.all(200);
+            if (example == Example.PROGRESS) {
+                expected = expected.replaceAll("\\d stored", "0 stored");
+            }
+            assertEquals(expected, receive((exchange, type) -> example.receive(forms, exchange, type, stored)));
+        }
+    }
+
+    private interface Receiver {
+        void receive(HttpExchange exchange, String type) throws IOException;
+    }
+
+    private String receive(Receiver receiver) throws Exception {
+        return receive(receiver, () -> (long) SpooledFiles.below(stored).size(), () ->
+                (long) SpooledFiles.below(spool).size());
+    }
+
+    /** Sends the uploads to a server that answers with the status of each exception. */
+    private String receive(Receiver receiver, Callable<Long> files, Callable<Long> left) throws Exception {
+        ExecutorService threads = Executors.newCachedThreadPool();
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        server.setExecutor(threads);
+        server.createContext("/upload", exchange -> {
+            int status = 200;
+            try {
+                receiver.receive(exchange, exchange.getRequestHeaders().getFirst("Content-Type"));
+            } catch (MultipartException e) {
+                status = e.httpStatus();
+            }
+            exchange.sendResponseHeaders(status, -1);
+        });
+        server.start();
+        try {
+            return new TenUploads(server.getAddress().getPort(), "/upload", "photo", "image/jpeg", 1 << 20)
+                    .send(files, left);
+        } finally {
+            server.stop(0);
+            threads.shutdown();
+            assertTrue(threads.awaitTermination(2, TimeUnit.MINUTES));
+        }
+    }
+
+    @Test
+    void metricsOfTheGuide_logEachFormThatFails() throws Exception {
+        List<String> log = new CopyOnWriteArrayList<>();
+        try (Forms forms = RejectedForms.open(spool, log::add)) {
+            FormOptions options =
+                    forms.options().toBuilder().maxBodyBytes(1 << 20).build();
+            receive((exchange, type) -> {
+                String address = exchange.getRemoteAddress().getAddress().getHostAddress();
+                FormHead head = FormHead.of(exchange.getRequestHeaders()::get, address);
+                forms.read(exchange.getRequestBody(), head, options).close();
+            });
+        }
+        assertEquals(
+                List.of("LIMIT_EXCEEDED", "LIMIT_EXCEEDED", "TRUNCATED", "TRUNCATED", "MALFORMED", "ABORTED"),
+                log.stream()
+                        .map(line -> line.replace(" from 127.0.0.1: ", "|").replaceFirst("\\|.*", ""))
+                        .toList(),
+                log::toString);
+    }
+
+    @Test
+    void bucketOfTheGuide_storesFiles() throws Exception {
+        Installed.require("SeaweedFS", Seaweed.program().isPresent());
+        URI address = Weed.running().address();
+        System.setProperty("aws.endpointUrl", address.toString());
+        System.setProperty("aws.accessKeyId", Seaweed.USER);
+        System.setProperty("aws.secretAccessKey", Seaweed.SECRET);
+        MemoryBudget budget = MemoryBudget.of(64 << 20);
+        try (S3AsyncClient client = Weed.client(address);
+                Forms forms = Forms.of(
+                        FormOptions.inMemory(budget).maxBodyBytes(1 << 20).build());
+                BucketUploads uploads = new BucketUploads(budget)) {
+            Receiver receiver = (exchange, type) -> uploads.receive(
+                    forms, exchange.getRequestBody(), FormHead.of(exchange.getRequestHeaders()::get, null));
+            assertEquals(TenUploads.all(200), receive(receiver, () -> objects(client), budget::used));
+        } finally {
+            System.clearProperty("aws.endpointUrl");
+        }
+    }
+
+    private static long objects(S3AsyncClient client) {
+        return client
+                .listObjectsV2(request -> request.bucket(Weed.BUCKET).prefix("incoming/"))
+                .join()
+                .contents()
+                .stream()
+                .filter(object -> object.key().matches("incoming/[0-9a-f]{32}/\\d+"))
+                .count();
     }
 
     @Test
