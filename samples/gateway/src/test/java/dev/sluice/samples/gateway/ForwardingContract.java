@@ -1,5 +1,6 @@
 package dev.sluice.samples.gateway;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -152,6 +153,46 @@ public abstract class ForwardingContract {
                                 "photo a.png " + TestForm.sha256(photo)),
                         parts(request));
             }
+        }
+    }
+
+    @Test
+    void inputLeftEmptyAndTwoFilesOfOneName_areForwarded() throws Exception {
+        byte[] image = form(1000).open();
+        byte[] png = Arrays.copyOfRange(image, image.length - 1002, image.length - 2);
+        TestForm empty = new TestForm().field("title", "Sea").file("photo", "", new byte[0]);
+        TestForm two = new TestForm().file("photo", "a.png", png).file("photo", "a.png", png);
+        try (Upstream upstream = new Upstream(Behaviour.ACCEPT)) {
+            startBefore(upstream);
+            for (TestForm form : List.of(empty, two)) {
+                assertEquals(200, send(form.body()));
+                Upstream.Request request = upstream.request();
+                assertTrue(request.complete());
+                assertEquals(
+                        form == empty ? 0 : 2,
+                        parts(request).stream()
+                                .filter(part -> part.startsWith("photo a.png "))
+                                .count());
+            }
+        }
+    }
+
+    @Test
+    void bodyOfAnotherBoundaryOrType_isNotCompleted() throws Exception {
+        try (Upstream upstream = new Upstream(Behaviour.ACCEPT)) {
+            startBefore(upstream);
+            assertEquals(
+                    400,
+                    send(new String(form(300).body(), ISO_8859_1)
+                            .replace(TestForm.BOUNDARY, "other")
+                            .getBytes(ISO_8859_1)));
+            try (RawHttp client = connect()) {
+                client.send("POST " + gateway.getPath()
+                        + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
+                assertEquals(415, client.answer().status());
+            }
+            assertEquals(
+                    0, upstream.awaitEnd().filter(Upstream.Request::complete).count());
         }
     }
 

@@ -17,12 +17,15 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.BrowserForm;
+import dev.sluice.testkit.TenUploads;
 import io.netty.buffer.ByteBuf;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,6 +39,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -57,7 +61,7 @@ class AdaptersTest {
             Server start(AdaptersTest test) throws Exception {
                 Vertx vertx = Vertx.vertx();
                 HttpServer server = vertx.createHttpServer()
-                        .requestHandler(new VertxForms(test.forms, test.workers, AdaptersTest::describe))
+                        .requestHandler(new VertxForms(test.forms, test.workers, test::describe))
                         .listen(0, "127.0.0.1")
                         .toCompletionStage()
                         .toCompletableFuture()
@@ -76,7 +80,7 @@ class AdaptersTest {
                 DisposableServer server = reactor.netty.http.server.HttpServer.create()
                         .host("127.0.0.1")
                         .port(0)
-                        .handle(new ReactorNettyForms(test.forms, test.workers, AdaptersTest::describe))
+                        .handle(new ReactorNettyForms(test.forms, test.workers, test::describe))
                         .bindNow();
                 return new Server(server.port(), server::disposeNow);
             }
@@ -97,6 +101,7 @@ class AdaptersTest {
 
     private final MemoryBudget memory = MemoryBudget.of(64 << 20);
     private final List<String> ended = new CopyOnWriteArrayList<>();
+    private final LongAdder accepted = new LongAdder();
     private ExecutorService workers;
     private SpoolDirectory spool;
     private Forms forms;
@@ -142,7 +147,8 @@ class AdaptersTest {
                 : "";
     }
 
-    private static String describe(MultipartForm form) {
+    private String describe(MultipartForm form) {
+        accepted.add(form.files().size());
         try {
             FormPart file = form.file("file");
             return form.text("title") + ' ' + (file == null ? "elsewhere" : file.size());
@@ -243,6 +249,18 @@ class AdaptersTest {
             client.head("Transfer-Encoding: chunked");
             client.writeChunked(form(MIB));
             assertEquals("200 Holiday " + MIB, client.answer());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tenUploadsAndBrowserForm_areReceivedOrRejected(Adapter adapter, @TempDir Path scratch) throws Exception {
+        try (Server server = adapter.start(this)) {
+            String sent = new TenUploads(server.port(), "/", "file", "text/plain", 5 * MIB)
+                    .send(accepted::sum, () -> memory.used() + spool.files());
+            assertEquals(TenUploads.all(200), sent);
+            String shown = BrowserForm.submit(URI.create("http://127.0.0.1:" + server.port() + "/"), "file", scratch);
+            assertTrue(shown.contains("Sea " + "a b.jpg".length()), shown); // the content is the name
         }
     }
 

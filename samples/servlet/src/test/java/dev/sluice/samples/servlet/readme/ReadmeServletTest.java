@@ -85,6 +85,11 @@ class ReadmeServletTest {
         return JavaHttpClient.post(target, TestForm.CONTENT_TYPE, body);
     }
 
+    private String sendTen(URI target) throws Exception {
+        return new TenUploads(target.getPort(), "/upload", "f", "image/jpeg", 100 << 20)
+                .send(() -> 0L, () -> (long) SpooledFiles.below(directory).size());
+    }
+
     @Test
     void filter_providesPartsToOrdinaryServlet() throws Exception {
         byte[] body =
@@ -107,16 +112,16 @@ class ReadmeServletTest {
         byte[] body = new String(new TestForm().field("a", "1").body(), StandardCharsets.US_ASCII)
                 .replaceFirst("\r\n", " \r\n")
                 .getBytes(StandardCharsets.US_ASCII);
-        Answer answer = post(serve(new DeviationServlet()), body);
+        URI target = serve(new DeviationServlet());
+        Answer answer = post(target, body);
         assertTrue(answer.text().startsWith("[TRANSPORT_PADDING at "), answer.text());
+        assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), sendTen(target));
     }
 
     @Test
     void tenUploads_throughTheFilter_haveTheExpectedStatus() throws Exception {
         URI target = serve(new Parts());
-        String sent = new TenUploads(target.getPort(), "/upload", "f", "image/jpeg", 100 << 20)
-                .send(() -> 0L, () -> (long) SpooledFiles.below(directory).size());
-        assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), sent);
+        assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), sendTen(target));
         String shown = BrowserForm.submit(target, "f", scratch);
         assertTrue(shown.contains("[title, f, f, f], null"), shown);
     }

@@ -13,6 +13,7 @@ import dev.sluice.s3.FormRecord;
 import dev.sluice.s3.S3ObjectStore;
 import dev.sluice.s3.S3Sinks;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.BrowserForm;
 import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.Seaweed;
 import dev.sluice.testkit.TenUploads;
@@ -60,6 +61,7 @@ class ObjectStorePageTest {
     private static final Path PAGE =
             Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/spring-boot-s3.md");
     private static final String BUCKET = "uploads";
+    private static final long LIMIT = 1 << 20;
     private static final MultipartBody BODY = MultipartBody.builder()
             .field("title", "Holiday")
             .file("photo", "a.pdf", "application/pdf", Content.of(new byte[100_000]))
@@ -163,7 +165,7 @@ class ObjectStorePageTest {
                 "--sluice.s3.access-key=" + Seaweed.USER,
                 "--sluice.s3.secret-key=" + Seaweed.SECRET));
         fenced("properties").lines().map("--"::concat).forEach(properties::add);
-        properties.add("--sluice.max-body-bytes=1MiB");
+        properties.add("--sluice.max-body-bytes=" + LIMIT);
         try (ConfigurableApplicationContext context =
                 SpringApplication.run(Uploads.class, properties.toArray(String[]::new))) {
             int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
@@ -175,17 +177,22 @@ class ObjectStorePageTest {
                     .build();
             assertEquals(415, post(port, "/documents", other).statusCode());
             for (String path : List.of("/uploads", "/documents")) {
-                String sent = new TenUploads(port, path, "photo", "application/pdf", 1 << 20)
-                        .send(() -> stored(inContext), context.getBean(MemoryBudget.class)::used);
+                String sent = sendTen(port, path, inContext, context.getBean(MemoryBudget.class));
                 String expected = TenUploads.all(200);
                 if (path.equals("/documents")) {
                     expected = expected.replace("wrong file type: 200, 1", "wrong file type: 415, 0");
                 }
                 assertEquals(expected, sent, path);
             }
+            String shown = BrowserForm.submit(URI.create("http://127.0.0.1:" + port + "/uploads"), "photo", directory);
+            assertTrue(shown.contains("Sea: 2 files in form "), shown);
             inContext.whenIdle().get(1, TimeUnit.MINUTES);
             assertEquals(0, context.getBean(MemoryBudget.class).used());
         }
+    }
+
+    private static String sendTen(int port, String path, S3Sinks sinks, MemoryBudget memory) throws Exception {
+        return new TenUploads(port, path, "photo", "application/pdf", LIMIT).send(() -> stored(sinks), memory::used);
     }
 
     /** {@return the number of files in the store, once no form is in progress} */
@@ -214,7 +221,8 @@ class ObjectStorePageTest {
         Context context = tomcat.addContext("", directory.toString());
         FilterDef filter = new FilterDef();
         filter.setFilterName("sluice");
-        filter.setFilter(SluiceFilter.of(FormOptions.inMemory(budget).build()));
+        filter.setFilter(
+                SluiceFilter.of(FormOptions.inMemory(budget).maxBodyBytes(LIMIT).build()));
         context.addFilterDef(filter);
         FilterMap paths = new FilterMap();
         paths.setFilterName("sluice");
@@ -223,7 +231,9 @@ class ObjectStorePageTest {
         Tomcat.addServlet(context, "s3", new S3Servlet(newSinks())).addMapping("/uploads");
         tomcat.start();
         try {
-            assertStored(sinks, "Holiday: form ", post(tomcat.getConnector().getLocalPort(), "/uploads", BODY));
+            int port = tomcat.getConnector().getLocalPort();
+            assertStored(sinks, "Holiday: form ", post(port, "/uploads", BODY));
+            assertEquals(TenUploads.all(200), sendTen(port, "/uploads", sinks, budget));
         } finally {
             tomcat.stop();
             tomcat.destroy();
@@ -234,7 +244,8 @@ class ObjectStorePageTest {
     void nettyHandler_storesForm() throws Exception {
         S3Sinks used = newSinks();
         MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        try (Forms forms = Forms.of(FormOptions.inMemory(budget).build())) {
+        try (Forms forms =
+                Forms.of(FormOptions.inMemory(budget).maxBodyBytes(LIMIT).build())) {
             MultipartHandlers handlers = MultipartHandlers.onEventLoop(forms, request -> new S3Receiver(used))
                     .build();
             Channel server = new ServerBootstrap()
@@ -249,10 +260,9 @@ class ObjectStorePageTest {
                     .bind("127.0.0.1", 0)
                     .sync()
                     .channel();
-            assertStored(
-                    used,
-                    "Holiday: form ",
-                    post(((InetSocketAddress) server.localAddress()).getPort(), "/uploads", BODY));
+            int port = ((InetSocketAddress) server.localAddress()).getPort();
+            assertStored(used, "Holiday: form ", post(port, "/uploads", BODY));
+            assertEquals(TenUploads.all(200), sendTen(port, "/uploads", used, budget));
             handlers.shutdown(Duration.ofSeconds(5)).toCompletableFuture().get(1, TimeUnit.MINUTES);
         } finally {
             loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
