@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Incorrect use of the API causes an {@link IllegalStateException} or {@link IllegalArgumentException}. Failures of the environment
  * (disk failure, connection reset) and of sinks are reported by the original {@link IOException}, unchanged.
  *
- * <p>The message has the form {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}. Unknown details are left out. It quotes at
- * most 64 characters of a field name and 16 characters of other input, escaped.
+ * <p>The message has the format {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}. Unknown details are left out. It quotes
+ * at most 64 characters of a field name and 16 characters of other input, escaped.
  *
  * <p>A decoder or reader that has failed throws the same instance from every later call, with the stack trace of the first. Check
  * for identity before calling {@link Throwable#addSuppressed}, which does not accept the exception itself.

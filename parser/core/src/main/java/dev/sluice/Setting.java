@@ -65,7 +65,7 @@ public enum Setting {
     }
 
     /**
-     * The type of a setting, which determines its form as text. {@link Setting#parse} returns a {@link Long} for BYTES and COUNT, a
+     * The type of a setting, which determines its format as text. {@link Setting#parse} returns a {@link Long} for BYTES and COUNT, a
      * {@link Duration} for TIME, a {@link Boolean} for FLAG, a {@link Preset}, a {@link Charset}, and a {@link String} for PATH and PARSE.
      */
     public enum Kind {
@@ -211,7 +211,7 @@ public enum Setting {
      * {@return the value of {@code text}, of the type of {@link #kind()}} The text {@code unlimited} gives {@link Long#MAX_VALUE}. The text
      * {@code none}, for a rate, gives 0.
      *
-     * @throws IllegalArgumentException if the text is malformed; the message contains the key, the text and the expected form
+     * @throws IllegalArgumentException if the text is malformed; the message contains the key, the text and the expected format
      */
     public Object parse(String text) {
         String value = text.strip();

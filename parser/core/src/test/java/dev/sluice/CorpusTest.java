@@ -39,7 +39,7 @@ class CorpusTest {
      */
     private static final int CUT_EVERYWHERE = ProofSize.of("sluice.corpus.cut", 0, 20_000);
 
-    /** The largest number of bytes at the start of a case after which a decoder is closed. */
+    /** A decoder is closed after each of the first bytes of a case. This is the largest number of these bytes. */
     private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 128, 2048);
 
     /** In large cases, a decoder is also closed after each of the last bytes. This is the number of these bytes. */

@@ -29,7 +29,7 @@ class PublisherTest {
         private final LongFunction<Flow.Publisher<ByteBuffer>> publishers;
 
         Verification(LongFunction<Flow.Publisher<ByteBuffer>> publishers) {
-            // In milliseconds. The kit waits for the last time before it checks for leaks.
+            // The times are in milliseconds. Before the kit checks for leaks, it waits for the last of them.
             super(new TestEnvironment(2_000, 50), 300);
             this.publishers = publishers;
         }

@@ -105,7 +105,7 @@ class StateHashTest {
         return fields;
     }
 
-    /** Types whose fields are not inspected, such as bytes and texts. The fields that refer to them are listed. */
+    /** Types whose fields are not inspected, such as buffers and strings. The fields that refer to them are listed. */
     private static final Set<Class<?>> FOREIGN = Set.of(
             String.class,
             Boolean.class,

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The short path through a header section has the same result as the long path, which is used if the section is split. */
+/** {@link CommonHeaders} has the same result as the state machine of {@link HeaderSection}, which reads a section that is split. */
 class CommonHeadersTest {
     private static final String NAME = "Content-Disposition: form-data; name=\"a b\"";
     private static final String FILENAME = "; filename=\"f.txt\"";
