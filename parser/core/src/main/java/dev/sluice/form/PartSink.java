@@ -81,7 +81,8 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return a sink that writes to {@code channel} as the bytes arrive} A channel that accepts no bytes fails the form.
+     * {@return a sink that writes to {@code channel} as the bytes arrive} A channel that accepts no bytes fails the form. The bytes that
+     * were written stay if the form fails. For a file, use {@link #toFile(SpoolDirectory, Path, CopyOption...)}.
      *
      * @param channel the channel, in blocking mode. It is never closed, because closing might commit the written data
      * @throws IllegalBlockingModeException if the channel is not in blocking mode
@@ -91,7 +92,8 @@ public interface PartSink extends AutoCloseable {
     }
 
     /**
-     * {@return a sink that writes to {@code out} as the bytes arrive, and flushes it when the part is complete}
+     * {@return a sink that writes to {@code out} as the bytes arrive, and flushes it when the part is complete} The bytes that were
+     * written stay if the form fails. For a file, use {@link #toFile(SpoolDirectory, Path, CopyOption...)}.
      *
      * @param out the stream; never closed, because closing might commit the written data
      */
