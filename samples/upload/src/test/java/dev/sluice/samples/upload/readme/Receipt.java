@@ -1,4 +1,4 @@
 package dev.sluice.samples.upload.readme;
 
-/** The answer of the endpoints on the page on migration. */
+/** The result of each endpoint on the migration page. */
 record Receipt(String title, int files, long bytes) {}

@@ -115,7 +115,7 @@ class TenUploadsTest {
         return server;
     }
 
-    /** The examples of the guide that read a form from a stream. Unless they accept none, they store each file. */
+    /** The examples of the guide that read a form from a stream. Each stores all files, except PROGRESS, which stores none. */
     enum Example {
         GETTING_STARTED {
             @Override
