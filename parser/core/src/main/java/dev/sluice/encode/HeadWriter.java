@@ -222,11 +222,41 @@ public final class HeadWriter {
         if (plain.regionMatches(true, 0, "message/", 0, 8)) {
             throw new IllegalArgumentException(
                     "some readers parse a message within a form: send it as application/octet-stream");
+        } else if (describesPart(contentType.substring(plain.length()))) {
+            throw new IllegalArgumentException(
+                    "some readers take a parameter of the media type for the name, file name, encoding or length of the"
+                            + " part: omit the parameter");
         } else if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
             checked(
                     FORM_DATA,
                     List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
         }
+    }
+
+    /**
+     * {@return whether Netty or Rack take one of these parameters for a parameter of Content-Disposition or for a header of
+     * the part} Rack does not recognize quotes.
+     */
+    private static boolean describesPart(String parameters) {
+        for (int equals = parameters.indexOf('='); equals >= 0; equals = parameters.indexOf('=', equals + 1)) {
+            if (QuotedName.endsParameter(parameters, equals)) {
+                return true;
+            }
+        }
+        return parameters.toLowerCase(Locale.ROOT).contains("content-");
+    }
+
+    /**
+     * {@return the media type without its parameters if only they prevent {@link #form} from accepting it; otherwise a
+     * neutral type, which for a field is null}
+     */
+    static @Nullable String replacement(String contentType, boolean isField) {
+        int semicolon = contentType.indexOf(';');
+        String plain = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
+        if (acceptsType(plain, isField)) {
+            return plain;
+        }
+        return isField ? null : BINARY;
     }
 
     /** {@return whether {@link #form} accepts the media type of a field or file} */

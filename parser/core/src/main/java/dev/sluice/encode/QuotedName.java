@@ -110,6 +110,13 @@ public final class QuotedName {
         if (isPlain(c) && c != '.' && c != 'f') {
             return null;
         }
+        String problem = problem(c, i);
+        return problem == null && kind == Kind.FILENAME && isDirectory()
+                ? "only dots and invisible characters"
+                : problem;
+    }
+
+    private @Nullable String problem(char c, int i) {
         boolean isEdge = i == 0 || i == text.length() - 1;
         if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
             return "a control character";
@@ -123,12 +130,11 @@ public final class QuotedName {
             case '\\' -> "a backslash";
             case ';' -> "a semicolon";
             case '/' -> kind == Kind.FILENAME || i == 0 ? "a slash" : null;
-            case '.' -> kind == Kind.FILENAME && isDirectory() ? "only dots" : null;
             case '[', ']' -> kind != Kind.FILE_INPUT_NAME || isArray() ? null : "brackets other than a[b]";
             case ' ', 'f' -> kind == Kind.FILE_INPUT_NAME && hidesFilename(c, i) ? "the word filename" : null;
             case '%' -> isHex(i + 1) && isHex(i + 2) ? "a percent escape" : null;
             case '&' -> at(i + 1) == '#' ? "a character reference" : null;
-            case '=' -> at(i + 1) == '?' ? "an encoded word" : endsParameter(i) ? "a parameter" : null;
+            case '=' -> at(i + 1) == '?' ? "an encoded word" : endsParameter(text, i) ? "a parameter" : null;
             default -> null;
         };
     }
@@ -143,8 +149,32 @@ public final class QuotedName {
         return c == 'f' ? text.startsWith(TWICE, i) : text.startsWith(FILENAME, i + 1);
     }
 
+    /** {@return whether the name is empty, {@code .} or {@code ..} for Django, which removes characters that cannot be printed} */
     private boolean isDirectory() {
-        return text.equals(".") || text.equals("..");
+        int dots = 0;
+        for (int i = 0, c; i < text.length(); i += Character.charCount(c)) {
+            c = text.codePointAt(i);
+            if (c == '.') {
+                dots++;
+            } else if (isPrintable(c)) {
+                return false;
+            }
+        }
+        return dots <= 2;
+    }
+
+    private static boolean isPrintable(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            case Character.SPACE_SEPARATOR -> c == ' ';
+            default -> true;
+        };
     }
 
     private boolean isHex(int i) {
@@ -157,7 +187,7 @@ public final class QuotedName {
     }
 
     /** {@return whether the text before the index ends like the name of a parameter, as in {@code filename*0* =}} */
-    private boolean endsParameter(int index) {
+    static boolean endsParameter(String text, int index) {
         int end = index;
         while (end > 0 && " *0123456789".indexOf(text.charAt(end - 1)) >= 0) {
             end--;

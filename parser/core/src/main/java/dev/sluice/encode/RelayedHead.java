@@ -49,16 +49,15 @@ public record RelayedHead(
         }
     }
 
-    /** {@return the type to write; a neutral type or none if the type of the client must be replaced} */
+    /** {@return the type to write, which may replace the type of the client} */
     private @Nullable String type(NameEscaping escaping) {
-        boolean replaced = escaping == NameEscaping.REPLACE
-                && client != null
-                && contentType != null
-                && contentType.equals(client.contentType())
-                && !HeadWriter.acceptsType(contentType, filename == null);
-        if (!replaced) {
-            return contentType;
-        }
-        return filename == null ? null : HeadWriter.BINARY;
+        String type = contentType;
+        return type != null
+                        && escaping == NameEscaping.REPLACE
+                        && client != null
+                        && type.equals(client.contentType())
+                        && !HeadWriter.acceptsType(type, filename == null)
+                ? HeadWriter.replacement(type, filename == null)
+                : type;
     }
 }

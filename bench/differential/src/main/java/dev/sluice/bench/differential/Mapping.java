@@ -87,6 +87,15 @@ final class Mapping {
                 reading.refusal());
     }
 
+    /** Returns a reading in which fields have no content. */
+    static Reading withoutFields(Reading reading) {
+        return new Reading(
+                reading.parts().stream()
+                        .map(part -> part.filename() == null ? new Part(part.name(), null, new byte[0]) : part)
+                        .toList(),
+                reading.refusal());
+    }
+
     /** Returns a reading in which the content of a field is decoded as ISO-8859-1 if it is not valid UTF-8. */
     static Reading withLatin1(Reading reading) {
         return new Reading(
