@@ -45,6 +45,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.KeyStore;
@@ -204,6 +205,14 @@ class PipelineOrderTest {
         String response = NettyServer.response(socket);
         assertTrue(response.startsWith("HTTP/1.1 " + status), response);
         return response;
+    }
+
+    private void assertClosed() throws IOException {
+        try {
+            assertEquals(-1, socket.getInputStream().read());
+        } catch (SocketException e) {
+            return; // the connection was reset, because the server had not read everything
+        }
     }
 
     private void assertContinue() throws IOException {
@@ -482,7 +491,7 @@ class PipelineOrderTest {
         SSLContext tls = SSLContext.getDefault();
         connect(false, () -> sslHandler(tls));
         NettyServer.send(socket, "\u0016\u0003\u0001\u0000\u0005hello\r\n\r\n");
-        assertEquals(-1, socket.getInputStream().read());
+        assertClosed();
     }
 
     // ---- IdleStateHandler
@@ -513,7 +522,7 @@ class PipelineOrderTest {
         upload.shut();
         connect(true, () -> closeIfNothingIsReadFor(1));
         sendForm(1000);
-        assertEquals(-1, socket.getInputStream().read());
+        assertClosed();
     }
 
     @Test
