@@ -410,6 +410,32 @@ class CommitTest {
         assertEquals(2, bucket.keys().size());
     }
 
+    /** A form renews only one of its intents. */
+    @Test
+    void form_withAYoungIntent_isNotSwept() throws Exception {
+        S3Form open = sinks.newForm();
+        putIntent(open, "1");
+        bucket.now = bucket.now.plus(Duration.ofHours(23));
+        putIntent(open, "2");
+        sweepLater(Duration.ofHours(2));
+        String intents = "test/.open/" + open.id() + '/';
+        assertEquals(Set.of(intents + "1", intents + "2"), bucket.keys());
+    }
+
+    @Test
+    void sweep_ofADamagedForm_continuesWithTheOthers() {
+        S3Form abandoned = sinks.newForm();
+        putIntent(abandoned, "1");
+        String damaged = "0".repeat(32); // the first one
+        ObjectStore.Content content = new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now);
+        bucket.objects.put("test/.open/" + damaged + "/1", content);
+        bucket.objects.put("test/" + damaged + "/form.json", content);
+        bucket.now = bucket.now.plus(Duration.ofDays(2));
+        Throwable failure = failure(sinks.sweep());
+        assertTrue(failure.getMessage().contains("damaged"), failure::getMessage);
+        assertTrue(bucket.keys().contains(key(abandoned, "form.json")));
+    }
+
     // ---- keys of the application
 
     @Test
