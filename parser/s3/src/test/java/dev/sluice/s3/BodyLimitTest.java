@@ -162,6 +162,27 @@ class BodyLimitTest {
     }
 
     @Test
+    void bodies_timingOutTogether_doNotCountAsSentAlone() {
+        for (int i = 0; i < 2; i++) {
+            var unused = limit.send(LARGE, this::begin);
+        }
+        timeOutAll();
+        for (boolean isSecond : new boolean[] {false, true}) {
+            CompletableFuture<Void> alone = limit.send(LARGE, this::begin);
+            timeOutAll();
+            assertEquals(
+                    isSecond,
+                    alone.handle((done, failure) -> failure instanceof MultipartException)
+                            .join());
+        }
+    }
+
+    private void timeOutAll() {
+        now += TIME.toNanos();
+        List.copyOf(sending).forEach(body -> end(body, new IOException("no response in time")));
+    }
+
+    @Test
     void cancelledBody_givesUpItsPlaceInTheQueue() {
         List<CompletableFuture<Void>> all = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
