@@ -6,7 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A growing byte array with comparison and search. */
+/** A growing byte array with comparison and search. Its own methods take no lock, unlike the inherited ones. */
 final class Bytes extends ByteArrayOutputStream {
     Bytes(int capacity) {
         super(capacity);
@@ -17,13 +17,22 @@ final class Bytes extends ByteArrayOutputStream {
     }
 
     Bytes add(int b) {
-        write(b);
+        reserve(1);
+        buf[count++] = (byte) b;
         return this;
     }
 
     Bytes add(byte[] bytes) {
-        writeBytes(bytes);
+        reserve(bytes.length);
+        System.arraycopy(bytes, 0, buf, count, bytes.length);
+        count += bytes.length;
         return this;
+    }
+
+    private void reserve(int size) {
+        if (size > buf.length - count) {
+            buf = Arrays.copyOf(buf, Math.max(2 * buf.length, count + size));
+        }
     }
 
     /** Adds text encoded in ISO-8859-1. */
@@ -34,9 +43,7 @@ final class Bytes extends ByteArrayOutputStream {
     /** Adds the readable bytes; the indices of the buffer are unchanged. */
     Bytes add(ByteBuf bytes) {
         int size = bytes.readableBytes();
-        if (size > buf.length - count) {
-            buf = Arrays.copyOf(buf, Math.max(2 * buf.length, count + size));
-        }
+        reserve(size);
         bytes.getBytes(bytes.readerIndex(), buf, count, size);
         count += size;
         return this;

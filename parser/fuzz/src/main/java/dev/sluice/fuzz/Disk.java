@@ -30,6 +30,9 @@ final class Disk {
     private final SpoolDirectory large;
     private final SpoolDirectory small;
 
+    /** {@link FaultyFileSystem#uses()} when the directories were empty. */
+    private long usesWhenEmpty;
+
     private Disk() throws IOException {
         Files.createDirectories(targets);
         large = SpoolDirectory.builder(files.getPath("/large")).keepFreeBytes(0).open();
@@ -37,6 +40,7 @@ final class Disk {
                 .keepFreeBytes(0)
                 .maxSpoolBytes(SMALL_QUOTA)
                 .open();
+        usesWhenEmpty = files.uses();
     }
 
     /** {@return the disk that was {@linkplain #giveBack() returned}, or a new one} */
@@ -81,8 +85,16 @@ final class Disk {
         return files.hasFailed();
     }
 
+    /** {@return whether no file can exist, so that the directories need not be listed, which is slow} */
+    private boolean isUnused() {
+        return files.uses() == usesWhenEmpty;
+    }
+
     /** Deletes all targets and returns their contents by name. */
     Map<String, byte[]> takeTargets() throws IOException {
+        if (isUnused()) {
+            return Map.of();
+        }
         Map<String, byte[]> taken = new TreeMap<>();
         for (Path target : list(targets)) {
             taken.put(target.getFileName().toString(), Files.readAllBytes(target));
@@ -110,6 +122,10 @@ final class Disk {
         if (spool.files() != 0 || spool.bytes() != 0) {
             return spool.files() + " files of " + spool.bytes() + " bytes are left";
         }
+        if (isUnused()) {
+            return "";
+        }
+        usesWhenEmpty = files.uses();
         return list(spool.path()).isEmpty() ? "" : "the spool is not empty";
     }
 

@@ -16,8 +16,15 @@ import java.util.regex.Pattern;
 /** A runner of the fuzzing engine, Jazzer on libFuzzer, in a separate JVM. */
 final class Fuzzer {
     private static final String ENGINE = "com.code_intelligence.jazzer.Jazzer";
+    private static final String INITED = "INITED";
     private static final String EXECUTED = "stat::number_of_executed_units:";
     private static final int LAST_LINES = 60;
+
+    /** The library in all its packages, and {@link dev.sluice.testkit.ReferenceParser}. */
+    private static final String INSTRUMENTED = "dev.sluice.**";
+
+    private static final String TARGETS = "dev.sluice.fuzz.**";
+    private static final String TESTKIT = "dev.sluice.testkit.**";
 
     private final Target target;
     private final Path directory;
@@ -29,10 +36,11 @@ final class Fuzzer {
      * @param executions the number of executions of the target
      * @param seconds the duration of the run, including the start of the JVM
      * @param found whether the target failed
+     * @param coverageBefore the number of edges reached by the seeds and the corpus of earlier runs
      * @param coverage the number of edges reached
      * @param output the last lines of the engine's output
      */
-    record Run(long executions, long seconds, boolean found, long coverage, String output) {}
+    record Run(long executions, long seconds, boolean found, long coverageBefore, long coverage, String output) {}
 
     /**
      * @param directory the directory for the fuzzer's corpus and its findings
@@ -64,7 +72,7 @@ final class Fuzzer {
         Path words = directory.resolve("words.txt");
         Files.writeString(words, Tokens.dictionary(), StandardCharsets.US_ASCII);
 
-        String instrumented = String.join(":", instrumented());
+        String excluded = target.usesReference() ? TARGETS : TARGETS + ":" + TESTKIT;
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+IgnoreUnrecognizedVMOptions",
@@ -78,8 +86,10 @@ final class Fuzzer {
                 classPath,
                 ENGINE,
                 "--target_class=" + target.className(),
-                "--instrumentation_includes=" + instrumented,
-                "--custom_hook_includes=" + instrumented,
+                "--instrumentation_includes=" + INSTRUMENTED,
+                "--instrumentation_excludes=" + excluded,
+                "--custom_hook_includes=" + INSTRUMENTED,
+                "--custom_hook_excludes=" + excluded,
                 "--mutator_framework=false",
                 "--trace=" + (comparisons ? "all" : "cov"),
                 "--reproducer_path=" + findings(),
@@ -102,16 +112,11 @@ final class Fuzzer {
         return counted(new ProcessBuilder(command).redirectErrorStream(true).start());
     }
 
-    private List<String> instrumented() {
-        List<String> classes = new ArrayList<>(List.of("dev.sluice.*", "dev.sluice.buffer.*", "dev.sluice.form.*"));
-        classes.addAll(target.alsoInstrumented());
-        return classes;
-    }
-
     private static Run counted(Process process) throws IOException, InterruptedException {
         long started = System.nanoTime();
         long counted = 0;
         long shown = 0;
+        long coverageBefore = 0;
         long coverage = 0;
         Deque<String> last = new ArrayDeque<>();
         try (BufferedReader lines =
@@ -122,6 +127,7 @@ final class Fuzzer {
                 } else if (line.startsWith("#")) {
                     shown = Math.max(shown, numberAfter(line, "#"));
                     coverage = Math.max(coverage, numberAfter(line, " cov: "));
+                    coverageBefore = line.contains(INITED) ? coverage : coverageBefore;
                 }
                 if (last.size() == LAST_LINES) {
                     last.removeFirst();
@@ -133,7 +139,7 @@ final class Fuzzer {
         }
         int exit = process.waitFor();
         long seconds = (System.nanoTime() - started) / 1_000_000_000;
-        return new Run(Math.max(counted, shown), seconds, exit != 0, coverage, String.join("\n", last));
+        return new Run(Math.max(counted, shown), seconds, exit != 0, coverageBefore, coverage, String.join("\n", last));
     }
 
     private static long numberAfter(String line, String mark) {

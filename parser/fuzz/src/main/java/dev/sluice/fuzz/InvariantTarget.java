@@ -7,6 +7,8 @@ import dev.sluice.MultipartException.Kind;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +30,7 @@ public final class InvariantTarget {
 
     private final Setup setup;
     private final byte[] body;
+    private final ByteBuf whole;
     private final Source source;
     private final MultipartOptions limits;
     private final MultipartDecoder decoder;
@@ -47,6 +50,7 @@ public final class InvariantTarget {
     private InvariantTarget(Setup setup) {
         this.setup = setup;
         this.body = setup.body();
+        this.whole = Unpooled.wrappedBuffer(body);
         this.source = setup.source();
         this.limits = setup.decoderLimits().build();
         this.decoder = MultipartDecoder.create(setup.boundary(), setup.options(ALLOCATOR));
@@ -59,6 +63,13 @@ public final class InvariantTarget {
         InvariantTarget run = new InvariantTarget(Setup.of(bytes));
         run.run();
         run.end();
+    }
+
+    /** The value is only converted to text if it is wrong, because this is called for every event. */
+    private void require(boolean holds, String what, long value) {
+        if (!holds) {
+            require(false, what + " " + value);
+        }
     }
 
     private void require(boolean holds, String what) {
@@ -90,16 +101,16 @@ public final class InvariantTarget {
             while (eventsLeft-- > 0) {
                 last = decoder.next();
                 event(last);
-                require(++calls <= 2L * (fed + chunks) + 4, calls + " events for " + fed + " bytes");
+                require(++calls <= 2L * (fed + chunks) + 4, "more events than two for each byte and chunk");
                 if (last == Event.NEED_INPUT) {
                     require(source.held() == retained.size(), "a consumed chunk is still held");
-                    require(decoder.offset() == fed, "needs input at " + decoder.offset());
+                    require(decoder.offset() == fed, "needs input at", decoder.offset());
                     requireLittleMemory();
                     return true;
                 }
                 if (last == Event.END) {
                     require(decoder.next() == Event.END, "another event followed END");
-                    require(decoder.offset() == body.length, "ended at " + decoder.offset());
+                    require(decoder.offset() == body.length, "ended at", decoder.offset());
                     require(ALLOCATOR.metric().usedHeapMemory() == 0, "memory is held after END");
                     return false;
                 }
@@ -114,14 +125,14 @@ public final class InvariantTarget {
     private void requireLittleMemory() {
         long held = ALLOCATOR.metric().usedHeapMemory();
         long most = Math.max(FIRST_ALLOCATION, 2L * Math.min(fed, limits.maxHeaderBytesPerPart() + 512L));
-        require(held <= most, held + " bytes of memory are held, more than " + most);
+        require(held <= most, "too much memory is held:", held);
     }
 
     private void event(Event event) {
         switch (event) {
             case PART_BEGIN -> partBegins();
             case DATA -> data(decoder.data());
-            case PART_END -> require(decoder.partSize() == data, "part size " + decoder.partSize());
+            case PART_END -> require(decoder.partSize() == data, "part size", decoder.partSize());
             case NEED_INPUT, END -> {}
         }
     }
@@ -134,7 +145,7 @@ public final class InvariantTarget {
         int size = decoder.rawHeaders().readableBytes();
         headerBytes += size;
         files += setup.boundary().isFormData() && decoder.filename() != null ? 1 : 0; // other types do not count files
-        require(decoder.partIndex() == parts - 1, "part index " + decoder.partIndex());
+        require(decoder.partIndex() == parts - 1, "part index", decoder.partIndex());
         require(parts <= limits.maxParts(), "too many parts");
         require(files <= limits.maxFiles(), "too many files");
         require(headers <= limits.maxHeadersPerPart(), "too many headers");
@@ -144,9 +155,7 @@ public final class InvariantTarget {
         require(!setup.boundary().isFormData() || decoder.name() != null, "a part without a name");
         ByteBuf raw = decoder.rawHeaders();
         int start = (int) decoder.partOffset() - size;
-        for (int i = 0; i < size; i++) {
-            require(raw.getByte(raw.readerIndex() + i) == body[start + i], "wrong raw headers");
-        }
+        require(isBody(raw, start), "wrong raw headers");
         require(head.contentType() == null || headers > 0, "a content type without a header");
     }
 
@@ -156,7 +165,7 @@ public final class InvariantTarget {
         data += size;
         require(size > 0, "empty data");
         require(data <= limits.maxPartBytes(), "part too large");
-        require(decoder.partSize() == data, "part size " + decoder.partSize());
+        require(decoder.partSize() == data, "part size", decoder.partSize());
         require(from + size <= Math.min(fed, limits.maxBodyBytes()), "data beyond the body");
         requireBytes(bytes, from);
         if (retained.size() < MOST_RETAINED && random.nextInt(4) == 0 && source.held() > retained.size()) {
@@ -171,10 +180,12 @@ public final class InvariantTarget {
     }
 
     private void requireBytes(ByteBuf bytes, int from) {
-        int index = bytes.readerIndex();
-        for (int i = 0; i < bytes.readableBytes(); i++) {
-            require(bytes.getByte(index + i) == body[from + i], "wrong data at " + (from + i));
-        }
+        require(isBody(bytes, from), "wrong data");
+    }
+
+    /** {@return whether the readable bytes equal the body from an index on} */
+    private boolean isBody(ByteBuf bytes, int from) {
+        return ByteBufUtil.equals(bytes, bytes.readerIndex(), whole, from, bytes.readableBytes());
     }
 
     private void failed(MultipartException e) {

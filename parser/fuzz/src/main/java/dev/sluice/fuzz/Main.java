@@ -17,14 +17,11 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         description = "Fuzzes the decoder and the layers above it. Exits with 1 if a target fails.")
 public final class Main implements Callable<Integer> {
-    /** The time between two entries in the record. */
-    private static final long SLICE_SECONDS = 300;
+    /** The length of a run that also learns from comparisons. Each run is recorded at its end. */
+    private static final long COMPARISON_SECONDS = 60;
 
-    /**
-     * The first time slice and every fifth one after it also learn from comparisons. The others are several times
-     * faster.
-     */
-    private static final int COMPARISONS_EVERY = 5;
+    /** The length of a run that uses only edge coverage, which is several times as fast. The two kinds alternate. */
+    private static final long EDGE_SECONDS = 240;
 
     @Parameters(
             index = "0",
@@ -47,6 +44,9 @@ public final class Main implements Callable<Integer> {
 
     @Option(names = "--record", required = true, description = "file in which the executions are recorded")
     private Path record = Path.of("executions.json");
+
+    @Option(names = "--edges", description = "use only edge coverage, for more executions in little processor time")
+    private boolean edgesOnly;
 
     private Main() {}
 
@@ -73,8 +73,10 @@ public final class Main implements Callable<Integer> {
         long secondsLeft = seconds;
         long executionsLeft = executions;
         for (int i = 0; secondsLeft > 0 || executionsLeft > 0; i++) {
-            long slice = secondsLeft > 0 ? Math.min(secondsLeft, SLICE_SECONDS) : SLICE_SECONDS;
-            Fuzzer.Run run = fuzzer.run(slice, executionsLeft, i % COMPARISONS_EVERY == 0, 0);
+            boolean comparisons = !edgesOnly && i % 2 == 0;
+            long longest = comparisons ? COMPARISON_SECONDS : EDGE_SECONDS;
+            long slice = secondsLeft > 0 ? Math.min(secondsLeft, longest) : longest;
+            Fuzzer.Run run = fuzzer.run(slice, executionsLeft, comparisons, 0);
             new Executions(record).add(each, run.executions(), run.seconds());
             System.out.println(String.join(
                     " ",
@@ -82,7 +84,8 @@ public final class Main implements Callable<Integer> {
                             each + ":",
                             run.executions() + " executions in " + run.seconds() + " s,",
                             run.executions() / Math.max(1, run.seconds()) + "/s,",
-                            run.coverage() + " edges")));
+                            run.coverageBefore() + " to " + run.coverage() + " edges"
+                                    + (comparisons ? ", with comparisons" : ""))));
             if (run.found() || run.executions() == 0) {
                 System.out.println(run.output());
                 System.out.println(each + " failed; the input is in " + fuzzer.findings());

@@ -46,6 +46,7 @@ public final class FaultyFileSystem extends FileSystem {
     private final List<String> names = new ArrayList<>();
     private boolean named;
     private int calls;
+    private long uses;
     private int failAt = NEVER;
     private boolean failed;
     private long diskSpace = Long.MAX_VALUE;
@@ -103,6 +104,11 @@ public final class FaultyFileSystem extends FileSystem {
     /** {@return the names of the calls since {@link #failAt}, in order; empty if it was not called} */
     public List<String> calls() {
         return names;
+    }
+
+    /** {@return the number of all calls that can fail, except those that list a directory; never reset} */
+    public long uses() {
+        return uses;
     }
 
     /** {@return the number of open channels, except those opened for locks} */
@@ -170,6 +176,7 @@ public final class FaultyFileSystem extends FileSystem {
 
     private void call(String name, Path path) throws IOException {
         int number = calls++;
+        uses += name.equals("list") ? 0 : 1;
         if (named) {
             names.add(name);
         }
