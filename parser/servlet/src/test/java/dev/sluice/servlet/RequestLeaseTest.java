@@ -15,15 +15,18 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -345,6 +348,40 @@ class RequestLeaseTest extends AppTestBase {
         });
         app.start();
         assertEquals("true", app.post("/", FORM).body());
+    }
+
+    /** Both callers read the texts before one of them publishes its own. */
+    @Test
+    void parameters_concurrentCallers_areChargedOnce() throws Exception {
+        CyclicBarrier bothRead = new CyclicBarrier(2);
+        AtomicBoolean waits = new AtomicBoolean();
+        app.before((request, response, chain) -> chain.doFilter(
+                new HttpServletRequestWrapper((HttpServletRequest) request) {
+                    @Override
+                    public String getCharacterEncoding() { // called by each reader of the texts
+                        if (waits.get()) {
+                            try {
+                                bothRead.await(1, TimeUnit.MINUTES);
+                            } catch (Exception e) {
+                                throw new IllegalStateException(e);
+                            }
+                        }
+                        return super.getCharacterEncoding();
+                    }
+                },
+                response));
+        app.on((request, response) -> {
+            request.getParts();
+            long before = app.memory.used();
+            waits.set(true);
+            CompletableFuture<String> other = CompletableFuture.supplyAsync(() -> request.getParameter("a"));
+            String here = request.getParameter("a");
+            other.join();
+            response.getWriter().print(here.length() + " " + (app.memory.used() - before));
+        });
+        app.start();
+        assertEquals(
+                "100 200", app.post("/", new Form().field("a", "x".repeat(100))).body());
     }
 
     @Test

@@ -23,9 +23,7 @@ import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +31,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -137,6 +134,15 @@ class SluiceFilterTest extends AppTestBase {
         assertEquals("11", app.post("/", FORM).body());
     }
 
+    @Test
+    void headerNames_repeatedInOtherCase_haveFirstSpelling() throws Exception {
+        RawHttp.Answer answer = ask(
+                new Form().part("Content-Disposition: form-data; name=\"a\"\r\nX-Y: 1\r\nx-y: 2", "v"),
+                (request, response) ->
+                        response.getWriter().print(request.getPart("a").getHeaderNames()));
+        assertEquals("[Content-Disposition, X-Y]", answer.body());
+    }
+
     // ---- writing
 
     @Test
@@ -218,37 +224,6 @@ class SluiceFilterTest extends AppTestBase {
                 },
                 response));
         assertEquals(405, ask(FORM, (request, response) -> {}).status());
-    }
-
-    @Test
-    void pauseBetweenReads_doesNotCountAgainstClient() throws Exception {
-        FormOptions paced = app.formOptions().toBuilder()
-                .minBytesPerSecond(1_000_000)
-                .minRateGrace(Duration.ofSeconds(2))
-                .build();
-        try (BodyStream in = new BodyStream(new ByteArrayInputStream(new byte[2]), () -> false, paced)) {
-            assertEquals(0, in.read());
-            Thread.sleep(2_500);
-            assertEquals(0, in.read());
-        }
-    }
-
-    /** The container may already have given its buffer to the next request. */
-    @Test
-    void bytesRead_whileRequestEnds_areNotUsed() throws IOException {
-        AtomicBoolean ended = new AtomicBoolean();
-        InputStream next = new ByteArrayInputStream(new byte[5]) {
-            @Override
-            public int read(byte[] target, int offset, int length) {
-                ended.set(true);
-                return super.read(target, offset, length);
-            }
-        };
-        try (BodyStream in = new BodyStream(next, ended::get, null)) {
-            IOException failure = assertThrows(IOException.class, () -> in.read(new byte[5], 0, 5));
-            assertTrue(in.isClientFailure(failure));
-            assertEquals(0, in.count());
-        }
     }
 
     @Test
@@ -404,6 +379,36 @@ class SluiceFilterTest extends AppTestBase {
         }
     }
 
+    /** HTTP/2 clients treat the header as an error. */
+    @Test
+    void rejectedBody_overHttp2_hasNoConnectionHeader() throws Exception {
+        List<Boolean> closes = new ArrayList<>();
+        app.options(builder -> builder.maxBodyBytes(1000).maxDrainBytes(0));
+        app.before((request, response, chain) -> chain.doFilter(
+                new HttpServletRequestWrapper((HttpServletRequest) request) {
+                    @Override
+                    public String getProtocol() {
+                        return "HTTP/2.0";
+                    }
+                },
+                response));
+        app.on((request, response) -> request.getParts());
+        app.on("/reader", (request, response) -> {
+            try (MultipartReader reader = MultipartRequests.reader(request)) {
+                while (reader.nextPart() != null) {}
+            }
+        });
+        app.start(SluiceFilter.builder(app.formOptions())
+                .refusalHandler((request, response, refusal) -> {
+                    closes.add(refusal.closesConnection());
+                    return false;
+                })
+                .build());
+        assertEquals(413, app.post("/", FORM).status());
+        assertEquals(413, app.post("/reader", FORM).status());
+        assertEquals(List.of(false, false), closes);
+    }
+
     @Test
     void expectContinue_isRejectedBeforeBody() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
@@ -439,10 +444,13 @@ class SluiceFilterTest extends AppTestBase {
         for (int i = 0; i < 5; i++) {
             body.field("f" + i, "x".repeat(5_000));
         }
-        app.on((request, response) -> request.getParameter("x")).start();
+        app.on((request, response) -> response.getWriter().print(request.getParameter("f4")))
+                .start();
         RawHttp.Answer answer = app.post("/", body);
         assertEquals(413, answer.status());
         assertTrue(answer.body().contains("maxInMemoryBytes"), answer.body());
+        Form largest = new Form().field("f3", "x".repeat(15_000)).field("f4", "y".repeat(5_000));
+        assertEquals(200, app.post("/", largest).status());
     }
 
     @Test
