@@ -260,7 +260,7 @@ public final class MultipartException extends IOException {
         StringBuilder shown = new StringBuilder();
         for (int at = 0, c; at < text.length(); at += Character.charCount(c)) {
             c = text.codePointAt(at);
-            String next = isVisible(c) ? Character.toString(c) : String.format("\\u{%X}", c);
+            String next = SafeFilename.isPrintable(c) ? Character.toString(c) : String.format("\\u{%X}", c);
             String quoted = c == '"' || c == '\\' ? '\\' + next : next;
             if (shown.length() + quoted.length() > most) {
                 return shown + "...";
@@ -268,10 +268,6 @@ public final class MultipartException extends IOException {
             shown.append(quoted);
         }
         return shown.toString();
-    }
-
-    private static boolean isVisible(int c) {
-        return c == ' ' || SafeFilename.isKept(c) && Character.getType(c) != Character.SPACE_SEPARATOR;
     }
 
     /** A builder of exceptions and their messages. Each setter returns this builder. Not thread-safe. */

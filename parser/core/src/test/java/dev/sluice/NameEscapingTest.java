@@ -131,7 +131,17 @@ class NameEscapingTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"a/b,a_b", "a/,a_", ".,_", "..,__", "../a,.._a", "..\u202E,___", "\u200B,_", "\uDB40\uDC01.,___"})
+    @CsvSource({
+        "a/b,a_b",
+        "a/,a_",
+        ".,_",
+        "..,__",
+        "../a,.._a",
+        "..\u202E,___",
+        ".\u3000.,___",
+        "\u200B,_",
+        "\uDB40\uDC01.,___"
+    })
     void filenameWithAPath_isRejectedOrReplaced(String filename, String replaced) throws IOException {
         assertRejected("a", filename, NameEscaping.REJECT);
         assertEquals(replaced, written("a", filename, NameEscaping.REPLACE).filename());

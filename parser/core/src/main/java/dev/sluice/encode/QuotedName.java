@@ -1,6 +1,7 @@
 package dev.sluice.encode;
 
 import dev.sluice.NameEscaping;
+import dev.sluice.header.SafeFilename;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,25 +157,11 @@ public final class QuotedName {
             c = text.codePointAt(i);
             if (c == '.') {
                 dots++;
-            } else if (isPrintable(c)) {
+            } else if (SafeFilename.isPrintable(c)) {
                 return false;
             }
         }
         return dots <= 2;
-    }
-
-    private static boolean isPrintable(int c) {
-        return switch (Character.getType(c)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.PRIVATE_USE,
-                    Character.UNASSIGNED,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR -> false;
-            case Character.SPACE_SEPARATOR -> c == ' ';
-            default -> true;
-        };
     }
 
     private boolean isHex(int i) {

@@ -92,6 +92,11 @@ public final class SafeFilename {
         };
     }
 
+    /** {@return whether {@code c} is {@linkplain #isKept kept} and not a blank other than the space} */
+    public static boolean isPrintable(int c) {
+        return c == ' ' || isKept(c) && Character.getType(c) != Character.SPACE_SEPARATOR;
+    }
+
     private static int replace(int c) {
         if (RESERVED.indexOf(c) >= 0) {
             return '_';
