@@ -48,4 +48,16 @@ class ChunkInputStreamTest {
         assertSame(broken, assertThrows(IOException.class, () -> in.read(new byte[1])));
         in.close();
     }
+
+    @Test
+    void close_releasesTheChunkAndClosesTheBody() throws IOException {
+        ByteBuf chunk = chunk("ab");
+        AtomicInteger closed = new AtomicInteger();
+        InputStream in = new ChunkInputStream(() -> chunk, closed::incrementAndGet);
+        assertEquals('a', in.read());
+        in.close();
+        assertEquals(0, chunk.refCnt());
+        assertEquals(1, closed.get());
+        assertThrows(IOException.class, in::read);
+    }
 }
