@@ -5,7 +5,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** A Spring Boot application that uploads a valid form and a form that is too large to itself. */
+/** A Spring Boot application that uploads two forms to itself: a valid one, and one that is too large. */
 @SpringBootApplication
 public class Application {
     public static void main(String[] args) throws Exception {

@@ -272,7 +272,7 @@ public final class ChunkMemory {
         return array != null || view != null;
     }
 
-    /** {@return whether the chunk is flat, and {@code to} is at most {@code last} both as an index of the chunk and of its memory} */
+    /** {@return whether the chunk is flat, and neither {@code to} nor its index in the memory is greater than {@code last}} */
     boolean isFlatUpTo(int to, int last) {
         return isFlat() && to <= last - Math.max(0, shift);
     }
@@ -307,8 +307,8 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return false if none of the 8-byte words at {@code from}, {@code from + stride}, and so on is equal to {@code value} in the bits
-     * of {@code mask}} Also returns true if the words cannot be read quickly.
+     * {@return whether one of the 8-byte words at {@code from}, {@code from + stride}, and so on is equal to {@code value} in the bits
+     * of {@code mask}} Returns true without a check if the words cannot be read quickly.
      *
      * @param to the index after the last byte of the last word
      */
@@ -326,7 +326,7 @@ public final class ChunkMemory {
     /**
      * {@return the first index in [i, to) of a CR or LF, or {@code to}}
      *
-     * <p>In a chunk that is not flat, this method finds a line break only directly before a dash or at the last byte.
+     * <p>In a chunk that is not flat, a line break is found only if a dash follows it, or if it is the last byte.
      */
     int indexOfBreak(int i, int to) {
         byte[] heap = array;
@@ -356,8 +356,8 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return how many of the bytes from {@code i} in the chunk equal those from {@code from} in the text, up to the first difference; at
-     * most {@code length}}
+     * {@return the length of the common prefix of the chunk at index {@code i} and of {@code text} at index {@code from}; at most
+     * {@code length}}
      */
     int matching(int i, byte[] text, int from, int length) {
         byte[] heap = array;

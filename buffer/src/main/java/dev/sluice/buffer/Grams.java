@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * <p>In a delimiter of n grams, one gram starts at each of n successive positions, so a search that probes every n-th position finds each
  * occurrence.
  *
- * <p>A lookalike (see {@link DelimiterSearch}) starts with a gram that begins with LF, which is also in the delimiter, or with CR, which is
- * added to the set. The table has 4 KiB, so it fits into the first-level cache together with the chunk.
+ * <p>The first gram of a lookalike (see {@link DelimiterSearch}) begins with LF or CR. The gram with LF is also in the delimiter, and the
+ * gram with CR is added to the set. The table has 4 KiB, so it fits into the first-level cache together with the chunk.
  */
 final class Grams {
     static final int LENGTH = 4;
@@ -76,8 +76,8 @@ final class Grams {
     /** {@return the slots, or null if two grams have the same hash} */
     private static int @Nullable [] table(int[] grams, int multiplier) {
         int[] slots = new int[1 << SLOT_BITS];
-        // An empty slot contains 0, so slot 0 would match the gram 0. The hash of 1 is another slot with every
-        // multiplier that is tried.
+        // An empty slot contains 0, and the hash of the gram 0 is slot 0, so an empty slot 0 would match it. This slot
+        // contains 1 instead: no multiplier that is tried hashes the gram 1 to slot 0.
         slots[0] = 1;
         for (int gram : grams) {
             int slot = gram * multiplier >>> SHIFT;

@@ -39,10 +39,10 @@ class CorpusTest {
      */
     private static final int CUT_EVERYWHERE = ProofSize.of("sluice.corpus.cut", 0, 20_000);
 
-    /** A decoder is closed after each of the first bytes of a case. This is the largest number of these bytes. */
+    /** In each case, a decoder is closed after every byte up to this number of bytes. */
     private static final int CLOSED = ProofSize.of("sluice.corpus.closed", 128, 2048);
 
-    /** In large cases, a decoder is also closed after each of the last bytes. This is the number of these bytes. */
+    /** In large cases, a decoder is also closed after each of this many last bytes. */
     private static final int LAST = ProofSize.of("sluice.corpus.last", 32, 2048);
 
     /** A case with an acceptable Content-Type. */

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
  * explains grams, spans and candidates.
  */
 final class SearchedBodies {
-    /** Boundaries of three lengths: too short for grams, long enough for grams if there are no passes, and always long enough. */
+    /** Boundaries of three lengths: too short for grams, long enough for grams only if the loop {@code anyPair} cannot be used, and always long enough. */
     private static final List<Boundary> BOUNDARIES = List.of(
             Boundary.of("boundary"),
             Boundary.of("boundary-of-20-byte"),

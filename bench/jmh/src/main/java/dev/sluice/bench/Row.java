@@ -110,8 +110,8 @@ record Row(
     }
 
     /**
-     * Returns whether the error is too large to publish the row. Crates are compared by their fastest iteration
-     * instead.
+     * Returns whether the error is too large to publish the row. Never true for parsers in Rust, because their fastest
+     * iterations are compared, not their means.
      */
     boolean vague() {
         return relativeError() > VAGUE && !table.equals("crates");

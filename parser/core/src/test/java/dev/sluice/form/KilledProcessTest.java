@@ -87,7 +87,7 @@ class KilledProcessTest {
         assertEquals(128 + 9, child.exitValue());
     }
 
-    /** Receives uploads until it is killed. Each has a part for the spool and one for a file with its own checksum. */
+    /** Receives uploads until it is killed. Each has a part for the spool and one for a file that contains a checksum of its content. */
     static final class Child {
         private Child() {}
 

@@ -202,7 +202,7 @@ class SinksTest extends SpooledTest {
         assertEquals(0, spool.files());
     }
 
-    /** A sink that the test publishes or fails. The test adds its name to {@code visible}; a retraction removes it. */
+    /** A sink that the test can publish or make fail. The test adds its name to {@code visible}; a retraction removes it. */
     private static class VisibleSink extends IdleSink {
         private final List<String> visible;
         private final String name;
@@ -263,7 +263,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void both_ofSameReadiness_isReadyWithIt() {
+    void both_ofTheSameReadinessTwice_isReadyWhenThatIsReady() {
         Readiness one = Readiness.pending();
         Readiness both = Readiness.both(one, one);
         assertFalse(both.isReady());

@@ -139,7 +139,7 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2026_94440_remainingHeaderBytes_areNeverExceeded() {
+    void cve_2026_94440_limitOfHeaderBytes_isNeverExceeded() {
         int used = Run.FIELD.length() + 2;
         for (int left = 0; left <= 1024; left++) {
             int budget = used + left;

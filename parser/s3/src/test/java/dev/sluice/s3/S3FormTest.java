@@ -116,7 +116,8 @@ class S3FormTest {
     void close() throws Exception {
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
         Weed.await(() -> {
-            assertEquals(0, budget.used()); // the form returns its own memory on its thread
+            assertEquals(
+                    0, budget.used()); // the form releases its memory to the budget on a thread of its own, maybe later
             assertEquals(List.of(), allocator.unreleased());
         });
         assertEquals(Set.of(), bucket.uploads.keySet());
@@ -318,7 +319,7 @@ class S3FormTest {
     }
 
     @Test
-    void form_deciderWithoutAdmission_isRejected() {
+    void form_withoutTheAdmissionOfTheStore_isRejected() {
         S3Form form = sinks.newForm();
         FormOptions options = forms.options().toBuilder().decider(form).build();
         Throwable failure = failure(Uploads.send(forms, options, Uploads.body(List.of(new File("a", 1))), allocator));
@@ -439,7 +440,7 @@ class S3FormTest {
     }
 
     @Test
-    void chosenKey_isStoredAtTheEndAndNeverDeleted() throws Exception {
+    void fileWithChosenKey_isWrittenLastAndNeverDeleted() throws Exception {
         for (int size : new int[] {10, 100_000, 6 * MIB}) {
             String key = "mine/" + size;
             S3Form form = sinks.newForm();
@@ -543,7 +544,7 @@ class S3FormTest {
     }
 
     @Test
-    void form_waitingWhenTheStoreIsClosed_failsWithoutALock() throws Exception {
+    void form_waitingWhenTheStoreIsClosed_isReportedOutsideTheLock() throws Exception {
         AtomicReference<SegmentMemory> memory = new AtomicReference<>();
         CompletableFuture<Boolean> reported = new CompletableFuture<>();
         StoreMetrics metrics = new StoreMetrics() {
@@ -602,7 +603,7 @@ class S3FormTest {
     }
 
     @Test
-    void pieces_growWithTheirNumber() {
+    void sizeOfPieces_growsWithTheirNumber() {
         long room = 0;
         for (int piece = 1; piece <= 10_000; piece++) {
             room += S3Sinks.builder(store, budget).build().segmentBytes(piece);
@@ -672,7 +673,7 @@ class S3FormTest {
     }
 
     @Test
-    void sweep_costFollowsUnfinishedForms() throws Exception {
+    void costOfSweep_dependsOnlyOnUnfinishedForms() throws Exception {
         ObjectStore.Content content = new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now);
         for (int i = 0; i < 100_000; i++) {
             String id = CommitProtocol.random();

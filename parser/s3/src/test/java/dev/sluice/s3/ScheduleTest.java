@@ -260,7 +260,10 @@ class ScheduleTest {
                         .count();
                 assertEquals(exists ? 2 : 0, files, "files");
             }
-            for (int i = 0; i < 3; i++) { // one kind each, see CommitProtocol: intents, tombstones, late intents
+            for (int i = 0;
+                    i < 3;
+                    i++) { // each sweep deletes one kind of object (see CommitProtocol): intents, tombstones, late
+                // intents
                 sweepLater(Duration.ofDays(8));
             }
             for (Node node : nodes) {

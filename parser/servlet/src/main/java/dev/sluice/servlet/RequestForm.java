@@ -29,7 +29,7 @@ final class RequestForm {
             + " map SluiceFilter before every filter that reads the body or the parameters (in Spring Boot with"
             + " Ordered.HIGHEST_PRECEDENCE)";
 
-    /** The user of the body. */
+    /** Who reads the body, or has rejected it unread. */
     enum BodyOwner {
         NONE,
         REFUSED,
@@ -153,7 +153,7 @@ final class RequestForm {
                 : null;
     }
 
-    /** Rejects the body unread. Calls for the form throw {@code refusal}. */
+    /** Rejects the body unread. Methods that need the form then throw {@code refusal}. */
     void refuse(MultipartRequestException refusal) {
         owner.set(BodyOwner.REFUSED);
         Forms.reportRejected(
@@ -182,7 +182,7 @@ final class RequestForm {
         return opened;
     }
 
-    /** {@return whether the stream must not be read, because the next request on the connection may use it} */
+    /** {@return whether the request has ended, so that the stream may already belong to the next request on the connection} */
     private boolean isBodyGone() {
         return service.isClosed() || lease.hasRequestEnded();
     }
@@ -230,7 +230,7 @@ final class RequestForm {
         }
     }
 
-    /** {@return {@code given}, but with the charset of the request for names if {@code given} has UTF-8} */
+    /** {@return {@code given}, or a copy that decodes names with the charset of the request if {@code given} would use UTF-8} */
     FormOptions inCharset(FormOptions given) {
         Charset named = charset();
         if (named == null
@@ -340,7 +340,7 @@ final class RequestForm {
         return MultipartRequestException.ofSetUp(READ_BEFORE);
     }
 
-    /** Completes the future with the form, and closes the form if the lease ended meanwhile. */
+    /** Completes the future with the form, and closes the form if the request ended in the meantime. */
     void complete(MultipartForm parsed) {
         future.complete(parsed);
         if (lease.hasEnded()) {

@@ -278,7 +278,9 @@ class SettingsTest {
         long demand = Forms.of(options)
                 .receive(source("multipart/mixed; boundary=x"), options)
                 .demand();
-        return demand > 0 ? "reads " + (demand - 1) + " more" : "reads no more"; // one byte more detects the limit
+        return demand > 0
+                ? "reads " + (demand - 1) + " more"
+                : "reads no more"; // the limit is detected when one more byte arrives
     }
 
     /** {@return how long a client may pause after it has sent 240 bytes at once} */

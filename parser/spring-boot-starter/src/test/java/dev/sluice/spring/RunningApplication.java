@@ -62,7 +62,7 @@ record RunningApplication(ConfigurableApplicationContext context) implements Aut
         return send(request(method, path, type, body));
     }
 
-    /** {@return the files plus the bytes of memory that forms still hold} */
+    /** {@return the number of files plus the number of bytes in memory that forms still hold} */
     long heldResources() {
         return context.getBean(SpoolDirectory.class).files()
                 + context.getBean(MemoryBudget.class).used();

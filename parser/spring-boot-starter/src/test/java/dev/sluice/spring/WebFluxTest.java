@@ -147,7 +147,7 @@ class WebFluxTest {
     static class Uploads {
         /**
          * Suppresses responses to closed connections. Reactor Netty 1.2.18 leaks the buffer of a response that is created
-         * while the connection is being closed. A shutdown ends bodies, and so causes such responses. The leak does not
+         * while the connection is being closed. A shutdown aborts bodies that are arriving, and so causes such responses. The leak does not
          * depend on the readers: it also occurs with Spring's readers and without any.
          */
         @Bean
@@ -352,7 +352,7 @@ class WebFluxTest {
     }
 
     /**
-     * {@return the files plus the bytes of memory that forms hold; 0 if the application has stopped or Sluice is
+     * {@return the number of files plus the number of bytes in memory that forms hold; 0 if the application has stopped or Sluice is
      * disabled}
      */
     private long heldResources() {
@@ -454,7 +454,7 @@ class WebFluxTest {
     }
 
     @Test
-    void refusal_isAProblemThatNamesTheLimit() throws Exception {
+    void rejection_isProblemJsonThatNamesTheLimit() throws Exception {
         start("--spring.webflux.multipart.max-disk-usage-per-part=2MB", "--sluice.max-files=1");
         for (String path : List.of("/upload", "/exchange", "/parts", "/events", "/function")) {
             for (int size : new int[] {2 * MIB + 1, 3 * MIB - 1000}) { // the client sends everything before it reads
@@ -614,7 +614,7 @@ class WebFluxTest {
     }
 
     @Test
-    void cancelledEvents_areAnswered() throws Exception {
+    void handlerThatCancelsEvents_canStillRespond() throws Exception {
         start();
         String body = form("one", 4 * MIB);
         ByteArrayOutputStream answer = new ByteArrayOutputStream();
@@ -723,7 +723,7 @@ class WebFluxTest {
         assertNothingIsKept();
         assertEnds(
                 "one f.txt " + MIB,
-                post("/upload", body)); // the file of the first request would be deleted before this one
+                post("/upload", body)); // by then, a file of the first request that should be deleted is gone
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
         while (files().stream().anyMatch(file -> !file.equals(fileOfHandler)) && System.nanoTime() < deadline) {
             Thread.sleep(1);

@@ -118,7 +118,7 @@ final class Page {
                 }));
     }
 
-    /** Returns the defects of recorded readers. A new reader is missing from the page until the next comparison is recorded. */
+    /** Returns the defects of the readers in the recorded comparison. The page omits a new reader until the next comparison is recorded. */
     private static List<Explanation> defects(Set<String> recorded) {
         return Explanation.defects().stream()
                 .filter(one -> one.contenders().stream().map(Contender::id).anyMatch(recorded::contains))

@@ -95,9 +95,9 @@ public final class BodyQueue {
     }
 
     /**
-     * Stops requesting bytes to discard. Chunks that still arrive are released.
+     * Stops draining the body: requests no more bytes. Chunks that still arrive are released.
      *
-     * @return whether bytes to discard were still requested
+     * @return whether the body was still being drained
      */
     public boolean stopDiscarding() {
         return bytesToDiscard.getAndSet(0) > 0;

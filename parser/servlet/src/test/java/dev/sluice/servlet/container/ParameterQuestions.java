@@ -61,7 +61,8 @@ final class ParameterQuestions {
                             request.setCharacterEncoding("windows-1252");
                             return request.getParameter("a");
                         }),
-                Question.that("setCharacterEncoding to the charset of the request's Content-Type applies to text")
+                Question.that(
+                                "setCharacterEncoding applies to text, even with the charset that the Content-Type of the request names")
                         .sends(path -> sayingLatin1(path, new Form().part(disposition("a"), new byte[] {(byte) 0xe4})))
                         .asks(request -> {
                             request.setCharacterEncoding("ISO-8859-1");

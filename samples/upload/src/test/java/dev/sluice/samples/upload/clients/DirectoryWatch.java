@@ -32,7 +32,7 @@ public final class DirectoryWatch implements AutoCloseable {
         return new DirectoryWatch(directory, service);
     }
 
-    /** Waits until the names of the files match. Fails if no file changes for a long time before that. */
+    /** Waits until the names of the files match. Fails if they do not match, and no file has changed for a long time. */
     public void await(String what, Predicate<Set<String>> wanted) throws IOException, InterruptedException {
         while (!wanted.test(Received.names(directory))) {
             WatchKey key = service.poll(MAX_SECONDS, TimeUnit.SECONDS);
