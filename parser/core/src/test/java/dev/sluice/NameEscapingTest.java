@@ -52,7 +52,8 @@ class NameEscapingTest {
                 "日本語",
                 "\uD83D\uDE00.png",
                 "names=",
-                "..."
+                "...",
+                "...\u200B"
             })
     void ordinaryName_isWrittenUnchanged(String name) throws IOException {
         for (NameEscaping escaping : NameEscaping.values()) {
