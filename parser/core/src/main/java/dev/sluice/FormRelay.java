@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A relay of a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new boundary.
- * {@link Preset#STRICT} accepts the result, so the other server reads exactly the parts that the relay has written.
+ * {@link Preset#STRICT} accepts the result. Names and types that common servers are known to read differently are rejected or replaced.
  *
  * {@snippet file="RelayForm.java" region="relay"}
  *
@@ -98,7 +98,7 @@ public final class FormRelay implements AutoCloseable {
      * @param contentType the {@code Content-Type} of the client, or null if it has none
      * @param options the preset and the limits for the form of the client
      * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type of the client
-     *     that could be misread: its parameters are dropped. If that is not enough, a file gets {@code application/octet-stream}, and a
+     *     that could be misread: all parameters but the charset are dropped. If that is not enough, a file gets {@code application/octet-stream}, and a
      *     field gets no type. If a part that the rule has not
      *     changed could still be misread, the form is rejected
      * @param rule the decision about each part; called once for each

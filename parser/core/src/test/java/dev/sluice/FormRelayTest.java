@@ -196,12 +196,22 @@ class FormRelayTest {
                 "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: text/plain; charset=utf-16\r\n\r\n1"
                         + "\r\n--x\r\nContent-Disposition: form-data; name=\"b\"; filename=\"c\"\r\nContent-Type: image\r\n\r\n2"
                         + "\r\n--x\r\nContent-Disposition: form-data; name=\"d\"; filename=\"e\"\r\n"
-                        + "Content-Type: image/png; name=\"f\"\r\n\r\n3\r\n--x--\r\n";
+                        + "Content-Type: image/png; name=\"f\"\r\n\r\n3\r\n--x\r\n"
+                        + "Content-Disposition: form-data; name=\"g\"\r\n"
+                        + "Content-Type: text/plain; charset=iso-8859-1; name=h\r\n\r\n4\r\n--x--\r\n";
         assertEquals(
-                List.of("a null text/plain 1", "b c application/octet-stream 2", "d e image/png 3"),
+                List.of(
+                        "a null text/plain 1",
+                        "b c application/octet-stream 2",
+                        "d e image/png 3",
+                        "g null text/plain; charset=iso-8859-1 4"),
                 relayed(form, 1000, NameEscaping.REPLACE, Part::of));
         assertEquals(
-                List.of("d null text/plain 1", "d null null 2", "d null image/png 3"),
+                List.of(
+                        "d null text/plain 1",
+                        "d null null 2",
+                        "d null image/png 3",
+                        "d null text/plain; charset=iso-8859-1 4"),
                 relayed(form, 1000, NameEscaping.REPLACE, head -> new Part("d", null, head.contentType(), null)));
         MultipartException e =
                 assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));

@@ -265,6 +265,7 @@ class MultipartEncoderTest {
                 "text/plain; Filename*=utf-8''a",
                 "text/plain; a=\"; filename =b\"",
                 "text/plain; content-length=1",
+                "text/plain; charsetx=utf-16",
                 "message/rfc822",
                 "Message/partial; id=1",
                 "multipart/mixed",

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.encode.QuotedName;
+import dev.sluice.testkit.LinearWork;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -122,6 +124,21 @@ class NameEscapingTest {
         IllegalArgumentException e =
                 assertThrows(IllegalArgumentException.class, () -> written("a", name, NameEscaping.REJECT));
         assertTrue(e.getMessage().startsWith("the file name has " + problem + ", "), e.getMessage());
+    }
+
+    @Test
+    void work_isLinear() {
+        requireLinear(QuotedName.Kind.FILENAME, ".", "\u00E9");
+        requireLinear(QuotedName.Kind.FILENAME, "\u200B", "a");
+        requireLinear(QuotedName.Kind.FILE_INPUT_NAME, "a[b]", "\u00E9");
+        requireLinear(QuotedName.Kind.FIELD_NAME, "1=", "\u00E9");
+    }
+
+    private static void requireLinear(QuotedName.Kind kind, String token, String last) {
+        LinearWork.require(token, 64 << 10, size -> {
+            String name = token.repeat(size / token.length()) + last;
+            return () -> QuotedName.of(name, kind, NameEscaping.REPLACE);
+        });
     }
 
     private static void assertRejected(String name, String filename, NameEscaping escaping) {

@@ -9,6 +9,7 @@ import dev.sluice.NameEscaping;
 import dev.sluice.PartHead.Header;
 import dev.sluice.Preset;
 import dev.sluice.header.Bytes;
+import dev.sluice.header.TypeParameters;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -34,6 +35,7 @@ public final class HeadWriter {
     private static final String FORM_DATA = "multipart/form-data";
     private static final String DISPOSITION = "Content-Disposition";
     private static final String TYPE = "Content-Type";
+    private static final String CHARSET = "charset";
     static final String BINARY = "application/octet-stream";
 
     private static final byte[] BEFORE_NAME = ascii(DISPOSITION + ": form-data; name=\"");
@@ -224,7 +226,7 @@ public final class HeadWriter {
                     "some readers parse a message within a form: send it as application/octet-stream");
         } else if (describesPart(contentType.substring(plain.length()))) {
             throw new IllegalArgumentException(
-                    "some readers take a parameter of the media type for the name, file name, encoding or length of the"
+                    "some readers take a parameter of the media type for the name, file name, charset or a header of the"
                             + " part: omit the parameter");
         } else if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
             checked(
@@ -234,26 +236,38 @@ public final class HeadWriter {
     }
 
     /**
-     * {@return whether Netty or Rack take one of these parameters for a parameter of Content-Disposition or for a header of
-     * the part} Rack does not recognize quotes.
+     * {@return whether Netty or Rack take one of these parameters for a parameter of Content-Disposition, for a header of the
+     * part, or for its charset} Rack does not recognize quotes.
      */
     private static boolean describesPart(String parameters) {
-        for (int equals = parameters.indexOf('='); equals >= 0; equals = parameters.indexOf('=', equals + 1)) {
-            if (QuotedName.endsParameter(parameters, equals)) {
+        String lower = parameters.toLowerCase(Locale.ROOT);
+        for (int equals = lower.indexOf('='); equals >= 0; equals = lower.indexOf('=', equals + 1)) {
+            int from = equals;
+            while (from > 0 && "; \t\"=".indexOf(lower.charAt(from - 1)) < 0) {
+                from--;
+            }
+            String name = lower.substring(from, equals);
+            if (QuotedName.endsParameter(lower, equals)
+                    || name.startsWith("content-")
+                    || name.startsWith(CHARSET) && !name.equals(CHARSET)) {
                 return true;
             }
         }
-        return parameters.toLowerCase(Locale.ROOT).contains("content-");
+        return false;
     }
 
     /**
-     * {@return the media type without its parameters if only they prevent {@link #form} from accepting it; otherwise a
+     * {@return the media type with its charset as the only parameter, or without parameters, if {@link #form} accepts it; otherwise a
      * neutral type, which for a field is null}
      */
     static @Nullable String replacement(String contentType, boolean isField) {
         int semicolon = contentType.indexOf(';');
         String plain = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
-        if (acceptsType(plain, isField)) {
+        String charset = TypeParameters.find(contentType, CHARSET);
+        String withCharset = plain + "; " + CHARSET + '=' + charset;
+        if (charset != null && acceptsType(withCharset, isField)) {
+            return withCharset;
+        } else if (acceptsType(plain, isField)) {
             return plain;
         }
         return isField ? null : BINARY;

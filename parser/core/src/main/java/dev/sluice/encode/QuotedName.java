@@ -45,9 +45,17 @@ public final class QuotedName {
     private final String text;
     private final Kind kind;
 
+    /** Whether Django discards a file with this name. */
+    private final boolean directory;
+
+    /** Whether PHP reads the name of a file input as an array. */
+    private final boolean array;
+
     private QuotedName(String text, Kind kind) {
         this.text = text;
         this.kind = kind;
+        this.directory = kind == Kind.FILENAME && isDirectory();
+        this.array = kind == Kind.FILE_INPUT_NAME && isArray();
     }
 
     /**
@@ -84,7 +92,7 @@ public final class QuotedName {
         return escaped.toString();
     }
 
-    /** {@return whether {@code c} is written unchanged in all names except {@code .}, {@code ..} and names that contain {@link #TWICE}} */
+    /** {@return whether {@code c} is written unchanged in all names of at least three such characters that do not contain {@link #TWICE}} */
     static boolean isPlain(char c) {
         return c < PLAIN.length && PLAIN[c];
     }
@@ -112,9 +120,7 @@ public final class QuotedName {
             return null;
         }
         String problem = problem(c, i);
-        return problem == null && kind == Kind.FILENAME && isDirectory()
-                ? "only dots and invisible characters"
-                : problem;
+        return problem == null && directory ? "only dots and invisible characters" : problem;
     }
 
     private @Nullable String problem(char c, int i) {
@@ -131,7 +137,7 @@ public final class QuotedName {
             case '\\' -> "a backslash";
             case ';' -> "a semicolon";
             case '/' -> kind == Kind.FILENAME || i == 0 ? "a slash" : null;
-            case '[', ']' -> kind != Kind.FILE_INPUT_NAME || isArray() ? null : "brackets other than a[b]";
+            case '[', ']' -> kind != Kind.FILE_INPUT_NAME || array ? null : "brackets other than a[b]";
             case ' ', 'f' -> kind == Kind.FILE_INPUT_NAME && hidesFilename(c, i) ? "the word filename" : null;
             case '%' -> isHex(i + 1) && isHex(i + 2) ? "a percent escape" : null;
             case '&' -> at(i + 1) == '#' ? "a character reference" : null;

@@ -156,6 +156,11 @@ public abstract class ForwardingContract {
         }
     }
 
+    /** {@return whether a file input that was left empty reaches the other server} */
+    protected boolean forwardsEmptyInputs() {
+        return true;
+    }
+
     @Test
     void inputLeftEmptyAndTwoFilesOfOneName_areForwarded() throws Exception {
         byte[] image = form(1000).open();
@@ -168,11 +173,11 @@ public abstract class ForwardingContract {
                 assertEquals(200, send(form.body()));
                 Upstream.Request request = upstream.request();
                 assertTrue(request.complete());
-                assertEquals(
-                        form == empty ? 0 : 2,
-                        parts(request).stream()
-                                .filter(part -> part.startsWith("photo a.png "))
-                                .count());
+                String start = form == empty ? "photo  " : "photo a.png "; // an empty file name
+                List<String> parts = parts(request);
+                long found =
+                        parts.stream().filter(part -> part.startsWith(start)).count();
+                assertEquals(form == two ? 2 : forwardsEmptyInputs() ? 1 : 0, found, parts::toString);
             }
         }
     }

@@ -20,6 +20,12 @@ class GatewayTest extends ForwardingContract {
 
     private Gateway gateway;
 
+    /** The gateway removes an input for which no file was chosen. */
+    @Override
+    protected boolean forwardsEmptyInputs() {
+        return false;
+    }
+
     @Override
     protected URI start(URI upstream) throws Exception {
         Rules rules =

@@ -234,6 +234,8 @@ class TenUploadsTest {
             assertEquals(TenUploads.all(200), receive(receiver, () -> objects(client), budget::used));
         } finally {
             System.clearProperty("aws.endpointUrl");
+            System.clearProperty("aws.accessKeyId");
+            System.clearProperty("aws.secretAccessKey");
         }
     }
 
