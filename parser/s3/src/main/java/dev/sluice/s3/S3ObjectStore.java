@@ -308,7 +308,9 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public CompletableFuture<Void> write(String key, byte[] bytes, @Nullable String etag) {
-        String crc32 = Segment.of(bytes).crc32();
+        CRC32 crc = new CRC32();
+        crc.update(bytes);
+        String crc32 = Segment.base64(crc);
         return client.putObject(
                         request -> request.bucket(bucket)
                                 .key(key)

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.form.StoreMetrics;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -197,6 +198,17 @@ class ResponseTest {
     private static Throwable failure(CompletableFuture<?> future) {
         return assertThrows(ExecutionException.class, () -> future.get(1, TimeUnit.MINUTES))
                 .getCause();
+    }
+
+    @Test
+    void write_keepsNoBuffer() {
+        byte[] record = new byte[1 << 19];
+        long before = UnpooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
+        for (int i = 0; i < 128; i++) {
+            failure(store.write("key", record, null)); // the response has no checksum
+        }
+        long kept = UnpooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() - before;
+        assertTrue(kept < 32 << 20, () -> kept + " bytes"); // concurrent tests use some
     }
 
     @Test
