@@ -243,7 +243,7 @@ public final class HeadWriter {
         String lower = parameters.toLowerCase(Locale.ROOT);
         for (int equals = lower.indexOf('='); equals >= 0; equals = lower.indexOf('=', equals + 1)) {
             int from = equals;
-            while (from > 0 && "; \t\"=".indexOf(lower.charAt(from - 1)) < 0) {
+            while ("; \t\"=".indexOf(lower.charAt(from - 1)) < 0) { // the parameters begin with a semicolon
                 from--;
             }
             String name = lower.substring(from, equals);
