@@ -84,7 +84,11 @@ public interface ObjectStore extends AutoCloseable {
     /** {@return the object, stored by one request} */
     CompletableFuture<Stored> put(Target target, Segment body);
 
-    /** Aborts a multipart upload. {@return a future that completes once the store has no such upload} */
+    /**
+     * Aborts a multipart upload.
+     *
+     * @return a future that completes once the store has no such upload
+     */
     CompletableFuture<Void> abort(Upload upload);
 
     /** {@return the unfinished multipart uploads of exactly this key} */
@@ -108,7 +112,11 @@ public interface ObjectStore extends AutoCloseable {
      */
     CompletableFuture<Page> list(String prefix, @Nullable String next);
 
-    /** Deletes up to 1,000 objects, with all their versions. {@return a future that completes if all were deleted or absent} */
+    /**
+     * Deletes up to 1,000 objects, with all their versions.
+     *
+     * @return a future that completes if all were deleted or absent
+     */
     CompletableFuture<Void> delete(List<String> keys);
 
     /** {@return a future that completes after {@code delay}, on the {@link #executor()}} */
