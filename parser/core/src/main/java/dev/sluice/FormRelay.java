@@ -98,9 +98,9 @@ public final class FormRelay implements AutoCloseable {
      * @param contentType the {@code Content-Type} of the client, or null if it has none
      * @param options the preset and the limits for the form of the client
      * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type of the client
-     *     that could be misread: all parameters but the charset are dropped. If that is not enough, a file gets {@code application/octet-stream}, and a
-     *     field gets no type. If a part that the rule has not
-     *     changed could still be misread, the form is rejected
+     *     that could be misread: all parameters but the charset are dropped. If that is not enough, a file gets
+     *     {@code application/octet-stream}, and a field gets no type. If a part that the rule has not changed could still be misread, the
+     *     form is rejected
      * @param rule the decision about each part; called once for each
      * @throws MultipartException if {@code contentType} is not acceptable
      */

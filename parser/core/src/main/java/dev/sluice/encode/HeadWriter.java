@@ -236,7 +236,7 @@ public final class HeadWriter {
     }
 
     /**
-     * {@return whether Netty or Rack take one of these parameters for a parameter of Content-Disposition, for a header of the
+     * {@return whether Netty or Rack takes one of these parameters for a parameter of Content-Disposition, for a header of the
      * part, or for its charset} Rack does not recognize quotes.
      */
     private static boolean describesPart(String parameters) {

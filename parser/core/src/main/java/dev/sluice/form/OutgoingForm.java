@@ -68,8 +68,8 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
      * {@return a form without parts}
      *
      * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type that could be
-     *     misread: all parameters but the charset are dropped. If that is not enough, a file gets {@code application/octet-stream}, and a
-     *     field gets no type
+     *     misread: all parameters but the charset are dropped. If that is not enough, a file gets
+     *     {@code application/octet-stream}, and a field gets no type
      * @param allocator the allocator of buffers for header sections and delimiters
      */
     public static OutgoingForm create(NameEscaping escaping, ByteBufAllocator allocator) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.StringTokenizer;
 import org.jspecify.annotations.Nullable;
 
-/** A parser of query strings, used where the container would parse the body as well if it was asked for the parameters. */
+/** A parser of query strings, used where the container would parse the body as well if it were asked for the parameters. */
 final class QueryString {
     private QueryString() {}
 

@@ -182,7 +182,7 @@ final class RequestForm {
         return opened;
     }
 
-    /** {@return whether the request has ended, so that the stream may already belong to the next request on the connection} */
+    /** {@return whether the stream must not be read: the filter was closed, or the stream may already belong to the next request} */
     private boolean isBodyGone() {
         return service.isClosed() || lease.hasRequestEnded();
     }
