@@ -14,7 +14,6 @@ public final class LinearWork {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int FACTOR = 16;
     private static final int BOUND = 4;
-    private static final int MAX_ROUNDS = 12;
     private static final long MAX_NANOS = 5_000_000_000L;
 
     private LinearWork() {}
@@ -32,7 +31,8 @@ public final class LinearWork {
         long largeTime = Long.MAX_VALUE;
         long smallTime = Long.MAX_VALUE;
         long end = THREADS.getCurrentThreadCpuTime() + MAX_NANOS;
-        for (int round = 0; round < MAX_ROUNDS && THREADS.getCurrentThreadCpuTime() < end; round++) {
+        // Rounds of microseconds can end long before the JIT compiler has replaced slow code, so only the time limits them.
+        while (THREADS.getCurrentThreadCpuTime() < end) {
             // The large input comes first, so that code that is not compiled yet cannot hide slow work.
             largeTime = Math.min(largeTime, time(large, 1));
             smallTime = Math.min(smallTime, time(small, FACTOR));
