@@ -2,7 +2,6 @@ package dev.sluice.testkit;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 
 /** Valid bodies of one part with data that is expensive for a naive delimiter search. */
@@ -24,12 +23,6 @@ public final class HostileBodies {
     public record Body(String name, String boundary, byte[] bytes, int dataOffset, int dataSize) {
         public String contentType() {
             return "multipart/form-data; boundary=" + boundary;
-        }
-
-        /** {@return the start and end of each delimiter, which are the best places to split the body} */
-        public int[] places() {
-            int delimiter = dataOffset + dataSize;
-            return new int[] {0, dataOffset - HEADERS.length, dataOffset, delimiter, delimiter + 4, bytes.length};
         }
 
         @Override
@@ -80,9 +73,5 @@ public final class HostileBodies {
         out.writeBytes(data);
         out.writeBytes(("\r\n--" + boundary + "--\r\n").getBytes(StandardCharsets.US_ASCII));
         return new Body(name, boundary, out.toByteArray(), dataOffset, data.length);
-    }
-
-    static byte[] data(Body body) {
-        return Arrays.copyOfRange(body.bytes, body.dataOffset, body.dataOffset + body.dataSize);
     }
 }

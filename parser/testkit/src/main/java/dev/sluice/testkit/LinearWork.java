@@ -31,7 +31,8 @@ public final class LinearWork {
         long largeTime = Long.MAX_VALUE;
         long smallTime = Long.MAX_VALUE;
         long end = THREADS.getCurrentThreadCpuTime() + MAX_NANOS;
-        // Rounds of microseconds can end long before the JIT compiler has replaced slow code, so only the time limits them.
+        // Rounds of microseconds can end long before the JIT compiler has replaced slow code, so only the time limits
+        // them.
         while (THREADS.getCurrentThreadCpuTime() < end) {
             // The large input comes first, so that code that is not compiled yet cannot hide slow work.
             largeTime = Math.min(largeTime, time(large, 1));

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /** Ways to split a body into chunks. */
@@ -117,20 +116,5 @@ public final class Splits {
             all.add(uniform(size, chunk));
         }
         return all;
-    }
-
-    /** {@return a partition into chunks of random sizes from 0 to {@code largest}} */
-    public static Partition random(int size, int largest, SplittableRandom random) {
-        int[] ends = new int[16];
-        int count = 0;
-        int at = 0;
-        do {
-            at = Math.min(size, at + random.nextInt(largest + 1));
-            if (count == ends.length) {
-                ends = Arrays.copyOf(ends, 2 * count);
-            }
-            ends[count++] = at;
-        } while (at < size);
-        return new Partition(Arrays.copyOf(ends, count));
     }
 }
