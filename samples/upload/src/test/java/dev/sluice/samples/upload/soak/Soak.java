@@ -6,8 +6,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -72,31 +70,6 @@ final class Soak {
         figures.set("result", Records.tree(result));
         keep("uploads", figures, start);
         return result.isGood() ? 0 : 1;
-    }
-
-    @Command(name = "disk-full", description = "Uploads to a disk that is too small.")
-    int diskFull(
-            @Option(names = "--cycles", defaultValue = "3") int cycles,
-            @Option(names = "--small", description = "Directory on a small file system of its own.") @Nullable
-                    Path small,
-            @Option(names = "--dir", required = true) Path parent,
-            @Option(names = "--room", description = "Bytes to leave free in --dir.", defaultValue = "16777216")
-                    long room)
-            throws IOException, InterruptedException {
-        long start = System.nanoTime();
-        List<DiskFullSoak.Result> results = new ArrayList<>();
-        DiskFullSoak soak = new DiskFullSoak(cycles);
-        if (small != null) {
-            results.add(soak.run(small, 0));
-        }
-        Path directory = Files.createTempDirectory(parent, "soak");
-        long free = Files.getFileStore(directory).getUsableSpace() - room;
-        results.add(soak.run(directory, free));
-        delete(directory);
-        ObjectNode figures = Records.today();
-        figures.set("results", Records.tree(results));
-        keep("diskFull", figures, start);
-        return results.stream().allMatch(DiskFullSoak.Result::isGood) ? 0 : 1;
     }
 
     @Command(name = "record", description = "Records the figures of another test.")

@@ -32,21 +32,18 @@ final class StoringServer implements AutoCloseable {
     private final Path complaints = Files.createTempFile("sluice-soak", ".err");
     private final ServerProcess process;
 
-    StoringServer(Path directory, long maxBodyBytes, long keepFreeBytes, String... options) throws IOException {
+    StoringServer(Path directory, long maxBodyBytes, String... options) throws IOException {
         this.directory = directory;
         List<String> all = new ArrayList<>(OPTIONS);
         all.addAll(List.of(options));
-        this.process = new ServerProcess(complaints, StoringServer.class, all, directory, maxBodyBytes, keepFreeBytes);
+        this.process = new ServerProcess(complaints, StoringServer.class, all, directory, maxBodyBytes);
     }
 
-    /**
-     * Runs in the server process; the arguments are a directory, the largest body and the space to leave free, in
-     * bytes.
-     */
+    /** Runs in the server process; the arguments are a directory and the size of the largest body, in bytes. */
     public static void main(String[] arguments) throws IOException {
         ServerConfig config = ServerConfig.of(Path.of(arguments[0]))
                 .withMaxBodyBytes(Long.parseLong(arguments[1]))
-                .withKeepFreeBytes(Long.parseLong(arguments[2]));
+                .withKeepFreeBytes(0);
         try (UploadServer server = UploadServer.start(config)) {
             ServerProcess.answer(server.port(), () -> Vitals.now(0, 0));
         }

@@ -56,7 +56,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit)
         long start = System.nanoTime();
         long sent = 0;
         try (Threads threads = new Threads(connections);
-                StoringServer host = new StoringServer(directory, RequestKind.MAX_BODY_BYTES, 0, compilers())) {
+                StoringServer host = new StoringServer(directory, RequestKind.MAX_BODY_BYTES, compilers())) {
             try (Client observer = new Client(host.port())) {
                 for (int i = 0; i < connections; i++) {
                     senders.add(new Sender(i, new Client(host.port()), directory));

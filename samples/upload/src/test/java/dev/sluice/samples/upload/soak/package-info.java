@@ -1,4 +1,4 @@
-/** Soak tests: many uploads to one process, and uploads to a full disk, with checks that nothing is leaked. */
+/** Soak tests: many uploads to one process, with checks that nothing is leaked. */
 @NullMarked
 package dev.sluice.samples.upload.soak;
 
