@@ -355,17 +355,6 @@ class InspectCommandTest {
                 inspect("--preset=other").err());
     }
 
-    @Test
-    void serveHelp_listsOptionsAndDefaults() {
-        Run run = run("serve", "--help");
-
-        assertEquals(0, run.code());
-        String words = "--port 8080 --dir uploads --host 127.0.0.1 --max-body 16G 64M --keep-free 256M";
-        for (String word : words.split(" ")) {
-            assertTrue(run.out().contains(word), run.out());
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"store.local", "localhost:8333", "http:/store", "ftp://store"})
     void storeAddress_withoutSchemeOrHost_isRejected(String address) {

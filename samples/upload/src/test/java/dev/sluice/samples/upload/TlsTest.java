@@ -4,19 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.net.Socket;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.cert.X509Certificate;
 import java.util.List;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,44 +21,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The server with its generated certificate. */
 @Timeout(300)
 class TlsTest {
-    /** A trust manager for a certificate of localhost. The client checks the name itself. */
-    private static final class Localhost extends X509ExtendedTrustManager {
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {
-            assertEquals("CN=localhost", chain[0].getSubjectX500Principal().getName());
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {
-            throw new AssertionError("the client uses an SSLEngine");
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type) {
-            throw new AssertionError("the client uses an SSLEngine");
-        }
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type) {}
-
-        @Override
-        public X509Certificate[] getAcceptedIssuers() {
-            return new X509Certificate[0];
-        }
-    }
-
     @TempDir
     Path directory;
 
     static HttpClient client(HttpClient.Version version) throws GeneralSecurityException {
         SSLContext trust = SSLContext.getInstance("TLS");
-        trust.init(null, new TrustManager[] {new Localhost()}, null);
+        trust.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
         return HttpClient.newBuilder().sslContext(trust).version(version).build();
     }
 
@@ -116,6 +80,9 @@ class TlsTest {
                         .POST(HttpRequest.BodyPublishers.ofByteArray(body))
                         .build(),
                 HttpResponse.BodyHandlers.ofString());
+        assertEquals(
+                "CN=localhost",
+                response.sslSession().orElseThrow().getPeerPrincipal().getName());
         return List.of(response.statusCode(), response.version());
     }
 }

@@ -141,17 +141,12 @@ public final class Browser implements AutoCloseable {
 
     /** Drops files from the disk onto an element, as a user would. The page sees trusted events. */
     public void drop(WebElement target, List<Path> files) {
-        drag(target, files, "dragEnter", "dragOver", "drop");
-    }
-
-    /** Moves files over an element, in the given steps. */
-    void drag(WebElement target, List<Path> files, String... steps) {
         List<?> at = runForList(
                 "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2];",
                 target);
         Map<String, Object> data = Map.of(
                 "items", List.of(), "files", files.stream().map(Path::toString).toList(), "dragOperationsMask", 1);
-        for (String type : steps) {
+        for (String type : List.of("dragEnter", "dragOver", "drop")) {
             driver.executeCdpCommand(
                     "Input.dispatchDragEvent", Map.of("type", type, "x", at.get(0), "y", at.get(1), "data", data));
         }

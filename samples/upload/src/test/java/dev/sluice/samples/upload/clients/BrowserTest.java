@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
-import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 
 /** The upload page in a real browser. */
@@ -75,13 +73,11 @@ final class BrowserTest {
                 visit(browser, "droppedFilesAndField_arriveWithProgress", 1 << 30, this::drop),
                 visit(browser, "unicodeNamesAndEmptyFile_arrive", 1 << 30, this::names),
                 visit(browser, "emptyField_isNotSent_andNamelessFieldIsListed", 1 << 30, this::fields),
-                visit(browser, "dragOverResults_isShown", 1 << 30, this::drag),
                 visit(browser, "cancelledUpload_leavesNothing", 1 << 30, this::cancel),
                 visit(browser, "rejection_isShownInPlainWords", 100_000, this::refusal),
                 visit(browser, "changedFileAndFolder_areNamedAsCause", 1 << 30, this::changed),
                 visit(browser, "missingAnswer_pageDoesNotClaimResult", 1 << 30, this::unanswered),
-                visit(browser, "filesOverLimit_areNotSent", 100_000, this::limits),
-                visit(browser, "manyFiles_fitPhoneScreen_withKeyboardOnly", 1 << 30, this::phone)));
+                visit(browser, "filesOverLimit_areNotSent", 100_000, this::limits)));
     }
 
     private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
@@ -198,24 +194,6 @@ final class BrowserTest {
                 "a usual name is not on one line, or a long one widens the page");
         browser.run("document.querySelector('#result').scrollIntoView()");
         browser.screenshot("upload-long-name");
-    }
-
-    private void drag(Browser browser, UploadServer server) throws Exception {
-        browser.run(DROP_FROM_SCRIPT, files(60));
-        browser.find("#upload").click();
-        browser.awaitState("done");
-        browser.run("scrollTo(0, document.body.scrollHeight)");
-        try (Scratch scratch = Scratch.create()) {
-            Path file = Files.writeString(scratch.directory().resolve("a.txt"), "a");
-            browser.drag(browser.find("#summary"), List.of(file), "dragEnter");
-            browser.await(driver -> !browser.runForList(
-                            "return [...document.querySelectorAll('body.over')].filter(body => scrollY > 0)")
-                    .isEmpty());
-            browser.screenshot("upload-drag");
-            browser.drag(browser.find("#summary"), List.of(file), "drop");
-            browser.await(driver -> browser.find("#status").getText().startsWith("1 file"));
-            assertEquals(List.of(), browser.runForList("return [...document.querySelectorAll('body.over')]"));
-        }
     }
 
     private void cancel(Browser browser, UploadServer server) throws Exception {
@@ -361,42 +339,6 @@ final class BrowserTest {
                 "101 files, 0 B: 1 too many; the limit is 100",
                 browser.find("#status").getText());
         assertFalse(browser.find("#upload").isEnabled());
-    }
-
-    private void phone(Browser browser, UploadServer server) throws Exception {
-        browser.driver().manage().window().setSize(new Dimension(500, 700));
-        browser.driver()
-                .executeCdpCommand(
-                        "Emulation.setEmulatedMedia",
-                        Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", "dark"))));
-        try {
-            browser.run(DROP_FROM_SCRIPT, files(100));
-            browser.screenshot("upload-phone-dark");
-            assertEquals(List.of(true, true, true), browser.runForList("""
-                            const button = document.querySelector('#upload').getBoundingClientRect();
-                            return [button.bottom <= innerHeight, document.body.scrollWidth <= innerWidth,
-                                document.querySelector('#queue').offsetHeight <= innerHeight / 2];
-                            """));
-            browser.run("document.querySelector('.file:last-child .remove').focus()");
-            browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER);
-            assertEquals(
-                    "Remove 98", browser.driver().switchTo().activeElement().getAttribute("aria-label"));
-            browser.run("document.querySelector('.field-name').focus()");
-            browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER); // Enter in a field submits the form
-            browser.awaitState("done");
-            assertEquals(
-                    "upload", browser.driver().switchTo().activeElement().getAttribute("id"), "the focused element");
-            assertEquals("0", String.valueOf(browser.run("return document.querySelectorAll('.file').length")));
-            assertEquals(99, Received.names(server.directory()).size());
-            browser.find("#upload").click(); // the form is cleared, so nothing is sent twice
-            assertEquals(
-                    "Choose a file or fill in a field first",
-                    browser.find("#status").getText());
-            browser.screenshot("upload-phone-dark-done");
-        } finally {
-            browser.driver().executeCdpCommand("Emulation.setEmulatedMedia", Map.of("features", List.of()));
-            browser.driver().manage().window().setSize(new Dimension(1100, 1000));
-        }
     }
 
     private static List<List<String>> files(int count) {

@@ -55,22 +55,6 @@ class GuideTest {
     }
 
     @Test
-    void readmeServer_acceptsPhoto_andRejectsOtherBodies() throws Exception {
-        HttpServer server = WholeServer.start(0, directory);
-        URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri);
-        byte[] photo = new TestForm().file("photo", "a.jpg", new byte[] {1, 2}).body();
-        assertEquals(
-                201,
-                status(request.POST(BodyPublishers.ofByteArray(photo)).header("Content-Type", TestForm.CONTENT_TYPE)));
-        assertEquals(400, status(request.POST(BodyPublishers.ofString("not a form"))));
-        server.stop(0);
-        try (Stream<Path> files = Files.list(directory)) {
-            assertEquals(2, Files.size(files.findAny().orElseThrow()));
-        }
-    }
-
-    @Test
     @SuppressWarnings("deprecation") // the replacement in Netty 4.2 is not in Netty 4.1
     void virusScan_withoutScanner_acceptsFieldsAndRejectsFiles() throws IOException {
         InetSocketAddress nobody;
@@ -218,12 +202,6 @@ class GuideTest {
         }
     }
 
-    private static int status(HttpRequest.Builder request) throws Exception {
-        return HttpClient.newHttpClient()
-                .send(request.build(), BodyHandlers.discarding())
-                .statusCode();
-    }
-
     @Test
     void stream_isReadAndFileIsKept() throws IOException {
         try (Forms forms = Forms.open()) {
@@ -255,39 +233,6 @@ class GuideTest {
             assertEquals(413, guide.status());
             guide.answer(new ByteArrayInputStream(new byte[0]), TestForm.CONTENT_TYPE);
             assertEquals(400, guide.status());
-        }
-    }
-
-    @Test
-    void inputLeftEmpty_isNotStored() throws Exception {
-        assertStored(0, new TestForm().field("title", "Sea").file("photo", "", new byte[0]));
-    }
-
-    @Test
-    void severalFilesOfAnInput_areAllStored() throws Exception {
-        TestForm two = new TestForm()
-                .field("title", "Sea")
-                .file("photo", "a.jpg", new byte[1])
-                .file("photo", "b.jpg", new byte[2]);
-        assertStored(4, two);
-    }
-
-    /** Sends a form to the server of the README, and reads it as the guide does. Both store its files. */
-    private void assertStored(int expected, TestForm form) throws Exception {
-        HttpServer server = WholeServer.start(0, directory);
-        try (Forms forms = Forms.open()) {
-            URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
-            assertEquals(
-                    201,
-                    status(HttpRequest.newBuilder(uri)
-                            .POST(BodyPublishers.ofByteArray(form.body()))
-                            .header("Content-Type", TestForm.CONTENT_TYPE)));
-            assertEquals("Sea", new Guide(forms, directory).stream(body(form), TestForm.CONTENT_TYPE));
-            try (Stream<Path> files = Files.list(directory)) {
-                assertEquals(expected, files.count());
-            }
-        } finally {
-            server.stop(0);
         }
     }
 

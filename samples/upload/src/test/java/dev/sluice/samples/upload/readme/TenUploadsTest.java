@@ -25,6 +25,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -96,6 +97,9 @@ class TenUploadsTest {
             assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), send(port, "image/jpeg", 1 << 20));
             String shown = BrowserForm.submit(upload(port), "photo", root);
             assertTrue(shown.contains("parts: 4"), shown);
+            try (InputStream other = upload(port).resolve("/").toURL().openStream()) {
+                assertEquals("a page", new String(other.readAllBytes(), StandardCharsets.UTF_8));
+            }
         } finally {
             loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
             workers.shutdown();
