@@ -118,12 +118,6 @@ public class UploadController {
         return new Stored(name, file.getSize());
     }
 
-    /** Fails after the upload was received, to show the error page. */
-    @PostMapping("/failing")
-    public Stored failing(@RequestParam("file") MultipartFile file) {
-        throw new IllegalArgumentException("cannot process a file of " + file.getSize() + " bytes");
-    }
-
     /** Reads the file as a stream. {@code file.getBytes()} would load all of it, without charging the memory budget. */
     private static String sha256(MultipartFile file) throws IOException {
         try {

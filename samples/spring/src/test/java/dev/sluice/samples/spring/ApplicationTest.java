@@ -2,16 +2,13 @@ package dev.sluice.samples.spring;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -25,8 +22,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
@@ -40,14 +35,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.web.multipart.MultipartFile;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Tests the running application over HTTP. */
 @Timeout(300)
 class ApplicationTest {
-    private static final int MAX_BODY = 1 << 20;
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     @TempDir
@@ -65,8 +58,7 @@ class ApplicationTest {
                 "--server.port=0",
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=ERROR",
-                "--uploads.directory=" + directory.resolve("stored"),
-                "--spring.servlet.multipart.max-request-size=" + MAX_BODY + "B");
+                "--uploads.directory=" + directory.resolve("stored"));
         root = URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port"));
     }
 
@@ -212,24 +204,6 @@ class ApplicationTest {
     }
 
     @Test
-    void digest_readsTheFileAsAStream() throws Exception {
-        byte[] content = noise(1000);
-        MultipartFile file = (MultipartFile) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {MultipartFile.class}, (self, method, arguments) -> {
-                    return switch (method.getName()) {
-                        case "getInputStream" -> new ByteArrayInputStream(content);
-                        case "getSize" -> (long) content.length;
-                        case "getName" -> "file";
-                        case "getBytes" -> throw new AssertionError("the whole file was loaded");
-                        default -> null;
-                    };
-                });
-        assertEquals(
-                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content)),
-                UploadController.Received.of(file).sha256());
-    }
-
-    @Test
     void missingBoundary_isAnsweredAsInTheGuide() throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve("/any/path"))
                 .header("Content-Type", "multipart/form-data")
@@ -280,16 +254,6 @@ class ApplicationTest {
     }
 
     @Test
-    void body_aboveLimit_isTooLarge() throws Exception {
-        Body body = new Body().file("file", "x.png", noise(MAX_BODY)).field("title", "t");
-        HttpResponse<String> response = send("POST", "/titled", body.bytes());
-
-        assertEquals(413, response.statusCode(), response.body());
-        String detail = JSON.readTree(response.body()).get("detail").asString();
-        assertTrue(detail.contains("exceeds the limit of " + MAX_BODY + " bytes (maxBodyBytes"), detail);
-    }
-
-    @Test
     void pageAndMeters_areServed() throws Exception {
         assertTrue(get("/").contains("<progress"));
         sendOk("POST", "/titled", new Body().field("title", "t").file("file", "x.png", noise(5)));
@@ -302,35 +266,6 @@ class ApplicationTest {
     private String get(String path) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve(path)).build();
         return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
-    }
-
-    @Test
-    void malformedBody_isABadRequest() throws Exception {
-        byte[] body = new Body()
-                .field("title", "t")
-                .file("file", "x.png", noise(100_000))
-                .bytes();
-        HttpResponse<String> response = send("POST", "/titled", Arrays.copyOf(body, body.length - 10));
-
-        assertEquals(400, response.statusCode(), response.body());
-        String detail = JSON.readTree(response.body()).get("detail").asString();
-        assertTrue(detail.contains("offset " + (body.length - 10)), detail);
-    }
-
-    @Test
-    void memoryBudget_usedUp_isServiceUnavailable() throws Exception {
-        MemoryBudget memory = context.getBean(MemoryBudget.class);
-        List<MemoryBudget.Account> others = new ArrayList<>();
-        do {
-            others.add(memory.open());
-        } while (others.get(others.size() - 1).tryReserve(memory.smallRequestBytes()));
-        try {
-            HttpResponse<String> response =
-                    send("POST", "/titled", new Body().field("title", "t").bytes());
-            assertEquals(503, response.statusCode(), response.body());
-        } finally {
-            others.forEach(MemoryBudget.Account::close);
-        }
     }
 
     @Test
@@ -347,57 +282,5 @@ class ApplicationTest {
             assertTrue(detail.startsWith(form[1]), detail);
             assertEquals(form.length == 3, detail.contains(", title "), detail);
         }
-    }
-
-    /** Closes or resets the connection, as the page's Stop button and a broken network do. */
-    @Test
-    void upload_stopped_leavesNothing() throws Exception {
-        SpoolDirectory spool = context.getBean(SpoolDirectory.class);
-        byte[] body = new Body()
-                .field("title", "t")
-                .file("file", "x.png", noise(600_000))
-                .bytes();
-        for (int linger : new int[] {-1, 0}) { // -1 closes the connection, 0 resets it
-            try (Socket socket = new Socket(root.getHost(), root.getPort())) {
-                String head = "POST /titled HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary="
-                        + Body.BOUNDARY + "\r\nContent-Length: " + body.length + "\r\n\r\n";
-                socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
-                socket.getOutputStream().write(body, 0, body.length / 2);
-                long deadline = System.nanoTime() + 120_000_000_000L;
-                while (spool.files() == 0 && System.nanoTime() < deadline) {
-                    Thread.sleep(10);
-                }
-                assertEquals(1, spool.files());
-                if (linger == 0) {
-                    socket.setSoLinger(true, 0);
-                }
-            }
-            assertNothingIsLeft();
-        }
-    }
-
-    @Test
-    void missingPart_isABadRequest() throws Exception {
-        HttpResponse<String> response =
-                send("POST", "/stored", new Body().field("title", "t").bytes());
-        assertEquals(400, response.statusCode(), response.body());
-        assertFalse(response.body().contains("at dev.sluice"), response.body());
-    }
-
-    @Test
-    void controllerFailure_isAnsweredWithTheErrorPage() throws Exception {
-        HttpResponse<String> response = send(
-                "POST",
-                "/failing",
-                new Body().file("file", "x.png", noise(100_000)).bytes());
-        assertEquals(500, response.statusCode(), response.body());
-        assertEquals("/failing", JSON.readTree(response.body()).get("path").asString());
-    }
-
-    @Test
-    void unknownPathOrMethod_isAnsweredAsWithoutAForm() throws Exception {
-        byte[] body = new Body().file("file", "x.png", noise(100_000)).bytes();
-        assertEquals(404, send("POST", "/nope", body).statusCode());
-        assertEquals(405, send("PATCH", "/album", body).statusCode());
     }
 }

@@ -18,20 +18,20 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.BrowserForm;
+import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TenUploads;
 import io.netty.buffer.ByteBuf;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -163,92 +163,47 @@ class AdaptersTest {
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** A connection on which requests are sent by hand. */
-    private static final class Client implements AutoCloseable {
-        private final Socket socket;
+    private static String head(String... headers) {
+        return "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+                + String.join("\r\n", headers) + "\r\n\r\n";
+    }
 
-        Client(Server server) throws IOException {
-            socket = new Socket("127.0.0.1", server.port());
-            socket.setSoTimeout((int) TimeUnit.MINUTES.toMillis(2));
-        }
+    private static String head(int length) {
+        return head("Content-Length: " + length);
+    }
 
-        void head(String... headers) throws IOException {
-            write(("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=B\r\n"
-                            + String.join("\r\n", headers) + "\r\n\r\n")
-                    .getBytes(StandardCharsets.US_ASCII));
+    private static byte[] chunked(byte[] body) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        out.writeBytes(head("Transfer-Encoding: chunked").getBytes(StandardCharsets.US_ASCII));
+        for (int at = 0; at < body.length; at += 50_000) {
+            int size = Math.min(50_000, body.length - at);
+            out.writeBytes((Integer.toHexString(size) + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            out.write(body, at, size);
+            out.writeBytes("\r\n".getBytes(StandardCharsets.US_ASCII));
         }
+        out.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        return out.toByteArray();
+    }
 
-        void write(byte[] bytes) throws IOException {
-            socket.getOutputStream().write(bytes);
-        }
-
-        void writeChunked(byte[] bytes) throws IOException {
-            StringBuilder chunks = new StringBuilder();
-            for (int at = 0; at < bytes.length; at += 50_000) {
-                int size = Math.min(50_000, bytes.length - at);
-                chunks.append(Integer.toHexString(size)).append("\r\n");
-                chunks.append(new String(bytes, at, size, StandardCharsets.US_ASCII))
-                        .append("\r\n");
-            }
-            write(chunks.append("0\r\n\r\n").toString().getBytes(StandardCharsets.US_ASCII));
-        }
-
-        /** {@return the status and the body of the next response} */
-        String answer() throws IOException {
-            String status = line().substring("HTTP/1.1 ".length()).substring(0, 3);
-            int length = 0;
-            boolean chunked = false;
-            for (String header = line(); !header.isEmpty(); header = line()) {
-                String lower = header.toLowerCase(Locale.ROOT);
-                if (lower.startsWith("content-length:")) {
-                    length = Integer.parseInt(lower.substring(15).strip());
-                }
-                chunked |= lower.equals("transfer-encoding: chunked");
-            }
-            StringBuilder body = new StringBuilder(status).append(' ');
-            while (chunked && (length = Integer.parseInt(line(), 16)) > 0) {
-                body.append(new String(socket.getInputStream().readNBytes(length), StandardCharsets.UTF_8));
-                line();
-            }
-            if (chunked) {
-                line();
-            } else {
-                body.append(new String(socket.getInputStream().readNBytes(length), StandardCharsets.UTF_8));
-            }
-            return body.toString();
-        }
-
-        private String line() throws IOException {
-            StringBuilder line = new StringBuilder();
-            for (int c; (c = socket.getInputStream().read()) != '\n'; ) {
-                if (c < 0) {
-                    throw new IOException("the connection was closed after: " + line);
-                }
-                line.append((char) c);
-            }
-            return line.toString().stripTrailing();
-        }
-
-        @Override
-        public void close() throws IOException {
-            socket.close();
-        }
+    /** {@return the status and the body of the next response} */
+    private static String answer(RawHttp client) throws IOException {
+        RawHttp.Answer answer = client.anyAnswer();
+        return answer.status() + " " + answer.body();
     }
 
     @ParameterizedTest
     @EnumSource
     void forms_onOneConnection_areReceived(Adapter adapter) throws Exception {
         try (Server server = adapter.start(this);
-                Client client = new Client(server)) {
+                RawHttp client = new RawHttp(server.port())) {
             for (int size : new int[] {0, 10, 4 * MIB, 100_000}) {
                 byte[] body = form(size);
-                client.head("Content-Length: " + body.length);
-                client.write(body);
-                assertEquals("200 Holiday " + size, client.answer());
+                client.send(head(body.length));
+                client.send(body);
+                assertEquals("200 Holiday " + size, answer(client));
             }
-            client.head("Transfer-Encoding: chunked");
-            client.writeChunked(form(MIB));
-            assertEquals("200 Holiday " + MIB, client.answer());
+            client.send(chunked(form(MIB)));
+            assertEquals("200 Holiday " + MIB, answer(client));
         }
     }
 
@@ -268,14 +223,13 @@ class AdaptersTest {
     @EnumSource
     void tooLargeFile_isRejected_andConnectionIsReused(Adapter adapter) throws Exception {
         try (Server server = adapter.start(this);
-                Client client = new Client(server)) {
-            client.head("Transfer-Encoding: chunked");
-            client.writeChunked(form(4 * MIB + 1));
-            assertTrue(client.answer().startsWith("413 "));
+                RawHttp client = new RawHttp(server.port())) {
+            client.send(chunked(form(4 * MIB + 1)));
+            assertTrue(answer(client).startsWith("413 "));
             byte[] body = form(10);
-            client.head("Content-Length: " + body.length);
-            client.write(body);
-            assertEquals("200 Holiday 10", client.answer());
+            client.send(head(body.length));
+            client.send(body);
+            assertEquals("200 Holiday 10", answer(client));
         }
     }
 
@@ -283,9 +237,9 @@ class AdaptersTest {
     @EnumSource
     void tooLargeBody_isRejectedAtItsHead(Adapter adapter) throws Exception {
         try (Server server = adapter.start(this);
-                Client client = new Client(server)) {
-            client.head("Content-Length: " + (1L << 40));
-            assertTrue(client.answer().startsWith("413 "));
+                RawHttp client = new RawHttp(server.port())) {
+            client.send(head("Content-Length: " + (1L << 40)));
+            assertTrue(answer(client).startsWith("413 "));
         }
     }
 
@@ -293,16 +247,16 @@ class AdaptersTest {
     @EnumSource
     void expectContinue_isAnswered_onlyIfBodyIsWanted(Adapter adapter) throws Exception {
         try (Server server = adapter.start(this)) {
-            try (Client client = new Client(server)) {
+            try (RawHttp client = new RawHttp(server.port())) {
                 byte[] body = form(MIB);
-                client.head("Content-Length: " + body.length, "Expect: 100-continue");
-                assertEquals("100 ", client.answer());
-                client.write(body);
-                assertEquals("200 Holiday " + MIB, client.answer());
+                client.send(head("Content-Length: " + body.length, "Expect: 100-continue"));
+                assertEquals("100 ", answer(client));
+                client.send(body);
+                assertEquals("200 Holiday " + MIB, answer(client));
             }
-            try (Client client = new Client(server)) {
-                client.head("Content-Length: " + 6 * MIB, "Expect: 100-continue");
-                assertTrue(client.answer().startsWith("413 "));
+            try (RawHttp client = new RawHttp(server.port())) {
+                client.send(head("Content-Length: " + 6 * MIB, "Expect: 100-continue"));
+                assertTrue(answer(client).startsWith("413 "));
             }
         }
     }
@@ -312,10 +266,9 @@ class AdaptersTest {
     void truncatedBody_isRejected(Adapter adapter) throws Exception {
         byte[] body = form(MIB);
         try (Server server = adapter.start(this);
-                Client client = new Client(server)) {
-            client.head("Transfer-Encoding: chunked");
-            client.writeChunked(Arrays.copyOf(body, body.length - 20));
-            assertTrue(client.answer().startsWith("400 "));
+                RawHttp client = new RawHttp(server.port())) {
+            client.send(chunked(Arrays.copyOf(body, body.length - 20)));
+            assertTrue(answer(client).startsWith("400 "));
         }
         assertEquals(List.of("TRUNCATED 127.0.0.1 part 1 file " + (body.length - 20)), ended);
     }
@@ -328,9 +281,9 @@ class AdaptersTest {
         Hooks.onErrorDropped(dropped::add);
         try (Server server = adapter.start(this)) {
             for (int sent : new int[] {0, 50, MIB, body.length - 1}) {
-                try (Client client = new Client(server)) {
-                    client.head("Content-Length: " + body.length);
-                    client.write(Arrays.copyOf(body, sent));
+                try (RawHttp client = new RawHttp(server.port())) {
+                    client.send(head(body.length));
+                    client.send(Arrays.copyOf(body, sent));
                     long since = System.nanoTime();
                     while (sent == MIB && spool.files() == 0 && System.nanoTime() - since < 60_000_000_000L) {
                         Thread.sleep(5);
@@ -374,9 +327,9 @@ class AdaptersTest {
                 .build());
         byte[] body = form(3 * MIB);
         try (Server server = adapter.start(this)) {
-            try (Client client = new Client(server)) {
-                client.head("Content-Length: " + body.length);
-                client.write(body);
+            try (RawHttp client = new RawHttp(server.port())) {
+                client.send(head(body.length));
+                client.send(body);
                 assertTrue(begun.await(1, TimeUnit.MINUTES));
             }
             if (adapter == Adapter.REACTOR_NETTY) { // Vert.x does not report a connection that is lost after the body
@@ -433,11 +386,11 @@ class AdaptersTest {
                 .build());
         byte[] body = form(40 * MIB);
         try (Server server = adapter.start(this);
-                Client client = new Client(server)) {
-            client.head("Content-Length: " + body.length);
+                RawHttp client = new RawHttp(server.port())) {
+            client.send(head(body.length));
             CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
                 try {
-                    client.write(body);
+                    client.send(body);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
@@ -448,7 +401,7 @@ class AdaptersTest {
             assertTrue(received.get() < MIB, () -> received + " bytes were received");
             assertTrue(memory.used() < 2 * MIB, () -> memory.used() + " bytes are held");
             sink.first.ready();
-            assertEquals("200 Holiday elsewhere", client.answer());
+            assertEquals("200 Holiday elsewhere", answer(client));
             sent.get(1, TimeUnit.MINUTES);
             assertEquals(40 * MIB, sink.size);
         }
@@ -460,10 +413,10 @@ class AdaptersTest {
         close();
         openForms(Duration.ofSeconds(1));
         try (Server server = adapter.start(this);
-                Client client = new Client(server)) {
-            client.head("Content-Length: 100000");
-            client.write(Arrays.copyOf(form(MIB), 200));
-            assertTrue(client.answer().startsWith("408 "));
+                RawHttp client = new RawHttp(server.port())) {
+            client.send(head(100_000));
+            client.send(Arrays.copyOf(form(MIB), 200));
+            assertTrue(answer(client).startsWith("408 "));
         }
     }
 }
