@@ -84,10 +84,13 @@ public final class Bench implements AutoCloseable {
                 .build());
     }
 
+    /** The ages of all objects are above this one: the store counts in whole seconds. */
+    private static final Duration LESS_THAN_ALL = Duration.ofSeconds(-2);
+
     /** A sweep by another process, for which every form is old. */
     record Sweeper(S3Sinks sinks, Duration tombstoneAge) implements AutoCloseable {
         CompletableFuture<S3Sinks.Swept> sweep() {
-            return new Sweep(sinks.protocol, Duration.ZERO, tombstoneAge, InstantSource.system()).run();
+            return new Sweep(sinks.protocol, LESS_THAN_ALL, tombstoneAge, InstantSource.system()).run();
         }
 
         @Override
@@ -98,7 +101,7 @@ public final class Bench implements AutoCloseable {
 
     /** {@return a sweeper that reaches the store without the proxy, and for which every tombstone is old} */
     Sweeper sweeper() {
-        return sweeper(S3ObjectStore.builder(bucket).client(client).build(), Duration.ZERO);
+        return sweeper(S3ObjectStore.builder(bucket).client(client).build(), LESS_THAN_ALL);
     }
 
     /** {@return a sweeper that reaches the store at {@code address}} */
@@ -235,6 +238,8 @@ public final class Bench implements AutoCloseable {
     public void close() throws IOException {
         forms.close();
         proxy.close();
-        CompletableFuture.runAsync(store::close); // takes two seconds
+        Thread closing = new Thread(store::close, "close"); // takes two seconds
+        closing.setDaemon(true);
+        closing.start();
     }
 }

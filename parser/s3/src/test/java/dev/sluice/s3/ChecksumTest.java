@@ -10,6 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import software.amazon.awssdk.core.SdkResponse;
 import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
@@ -23,6 +25,7 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /** Stores that return checksums other than the ones sent. */
 @ExtendWith(Weed.IsThere.class)
+@Execution(ExecutionMode.CONCURRENT)
 class ChecksumTest {
     private static final String OTHER = "AAAAAQ==";
 

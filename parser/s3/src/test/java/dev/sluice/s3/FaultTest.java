@@ -34,17 +34,21 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Faults at each request of the protocol, in front of two real stores. After a sweep by another process, a form that was answered with
+ * Faults at each request of the protocol, in front of two real stores. After a sweep by another process, a form that was confirmed with
  * success is whole, and nothing else is left.
  */
 @ExtendWith(Weed.IsThere.class)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class FaultTest {
     private static final int MIB = 1 << 20;
+
+    /** The time after which a test that hangs fails. */
+    private static final int MINUTES = 5;
+
     private static final Map<String, List<File>> FORMS = new TreeMap<>(Map.of(
             "small", List.of(new File("a", 10)),
-            "large", List.of(new File("a", ProofSize.of("sluice.store.large", 11, 20) * MIB)), // two pieces, or three
-            "mixed", List.of(new File("a", 10), new File("b", 100_000), new File("c", 9 * MIB))));
+            "large", List.of(new File("a", 11 * MIB)), // three pieces
+            "mixed", List.of(new File("a", 10), new File("b", 100_000), new File("c", 6 * MIB))));
 
     /** What is done while the fault occurs. */
     private enum Act {
@@ -112,7 +116,7 @@ class FaultTest {
             Fault.CUT_IN_BODY,
             Fault.CUT_AFTER,
             Fault.RESET,
-            Fault.LOST_ANSWER,
+            Fault.LOST_RESPONSE,
             Fault.HANG,
             Fault.SLOW,
             Fault.LATE_REQUEST,
@@ -147,8 +151,8 @@ class FaultTest {
                                     try (Bench bench = new Bench(
                                             Weed.BUCKET,
                                             port.call(),
-                                            store -> store.attemptTimeout(Duration.ofSeconds(10)),
-                                            sinks -> sinks)) {
+                                            store -> store.attemptTimeout(Duration.ofSeconds(waits(fault) ? 3 : 10)),
+                                            sinks -> sinks.segmentBytes(5 * MIB))) {
                                         new Run(bench, FORMS.get(form), request, fault).run();
                                         bench.keys().forEach(bench::delete); // all forms would fill the disk
                                     }
@@ -160,6 +164,11 @@ class FaultTest {
         return tests.stream();
     }
 
+    /** {@return whether a request with this fault ends only by its time limit} */
+    private static boolean waits(Fault fault) {
+        return fault == Fault.HANG || fault == Fault.LATE_RESPONSE;
+    }
+
     /** One act with one fault. */
     private static final class Run {
         private final Bench bench;
@@ -167,7 +176,7 @@ class FaultTest {
         private final Request request;
         private final Fault fault;
         private final S3Form form;
-        private boolean isAnswered;
+        private boolean isConfirmed;
 
         Run(Bench bench, List<File> files, Request request, Fault fault) {
             this.bench = bench;
@@ -178,11 +187,11 @@ class FaultTest {
         }
 
         void run() throws Exception {
-            bench.sinks.probe().get(1, TimeUnit.MINUTES);
+            bench.sinks.probe().get(MINUTES, TimeUnit.MINUTES);
             switch (request.act) {
                 case STORE -> {
                     injectInto(bench.proxy);
-                    isAnswered = isAnswered(bench.send(form, files), PASSING.contains(fault));
+                    isConfirmed = isConfirmed(bench.send(form, files), PASSING.contains(fault));
                     bench.assertNothingHeld();
                     release(bench.proxy);
                     assertLeft(true);
@@ -229,20 +238,18 @@ class FaultTest {
         private void sweep() throws Exception {
             bench.proxy.on(sent -> sent.matches("POST .*\\?delete"), 1, 100, Fault.FORBIDDEN);
             S3Form committed = bench.sinks.newForm();
-            assertTrue(isAnswered(bench.send(committed, files), true));
-            bench.sinks.whenIdle().get(1, TimeUnit.MINUTES);
+            assertTrue(isConfirmed(bench.send(committed, files), true));
+            bench.sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
             PipedOutputStream rest = new PipedOutputStream();
             Uploads.Sending sending = sendUntilStored(rest);
             try (FaultProxy proxy = new FaultProxy(bench.proxy.port());
                     Bench.Sweeper sweeper = bench.sweeper(proxy.address())) {
                 injectInto(proxy);
-                Weed.await(
-                        () -> { // times of the store are whole seconds
-                            var unused = sweeper.sweep()
-                                    .handle((swept, failure) -> failure)
-                                    .join();
-                            assertTrue(proxy.faults() > 0);
-                        });
+                Weed.await(() -> {
+                    var unused =
+                            sweeper.sweep().handle((swept, failure) -> failure).join();
+                    assertTrue(proxy.faults() > 0);
+                });
                 release(proxy);
             }
             sending.intake().abort(new IOException("gone"));
@@ -252,16 +259,16 @@ class FaultTest {
         }
 
         private void delete() throws Exception {
-            assertTrue(isAnswered(bench.send(form, files), true));
+            assertTrue(isConfirmed(bench.send(form, files), true));
             bench.assertNothingHeld();
             injectInto(bench.proxy);
             boolean isDeleted = bench.sinks
                     .delete(form.id())
                     .handle((deleted, failure) -> failure == null && deleted)
-                    .get(5, TimeUnit.MINUTES);
+                    .get(MINUTES, TimeUnit.MINUTES);
             release(bench.proxy);
             assertTrue(isDeleted || !PASSING.contains(fault), "not deleted");
-            isAnswered = false;
+            isConfirmed = false;
             assertLeft(!isDeleted);
         }
 
@@ -275,29 +282,30 @@ class FaultTest {
             // No record lists the upload of a repeated request: the lifecycle rule of the bucket deletes it.
             int unknown = fault == Fault.DUPLICATE && request.name.equals("create") ? 1 : 0;
             try (Bench.Sweeper sweeper = bench.sweeper()) {
-                boolean exists =
-                        sweeper.sinks().find(form.id()).get(1, TimeUnit.MINUTES).isPresent();
-                assertTrue(exists || !isAnswered, "a form that was answered with success is lost");
+                boolean exists = sweeper.sinks()
+                        .find(form.id())
+                        .get(MINUTES, TimeUnit.MINUTES)
+                        .isPresent();
+                assertTrue(exists || !isConfirmed, "a form that was confirmed with success is lost");
                 assertTrue(mayExist || !exists, "the form exists");
                 if (exists) {
                     left.add(form);
                 }
-                Weed.await(
-                        () -> { // times of the store are whole seconds
-                            sweeper.sweep().join();
-                            List<String> keys = bench.keys();
-                            assertEquals(left.size() * (files.size() + 1), keys.size(), keys::toString);
-                            List<String> uploads = bench.uploads();
-                            assertTrue(uploads.size() <= unknown, uploads::toString);
-                        });
+                Weed.await(() -> {
+                    sweeper.sweep().join();
+                    List<String> keys = bench.keys();
+                    assertEquals(left.size() * (files.size() + 1), keys.size(), keys::toString);
+                    List<String> uploads = bench.uploads();
+                    assertTrue(uploads.size() <= unknown, uploads::toString);
+                });
             }
             for (S3Form each : left) {
                 bench.assertStored(each, files);
             }
         }
 
-        private static boolean isAnswered(Uploads.Sending sending, boolean mustSucceed) throws Exception {
-            try (MultipartForm received = sending.form().get(2, TimeUnit.MINUTES)) {
+        private static boolean isConfirmed(Uploads.Sending sending, boolean mustSucceed) throws Exception {
+            try (MultipartForm received = sending.form().get(MINUTES, TimeUnit.MINUTES)) {
                 assertEquals("title", received.text("title"));
                 return true;
             } catch (ExecutionException e) {

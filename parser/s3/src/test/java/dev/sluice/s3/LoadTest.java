@@ -36,7 +36,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
@@ -46,7 +47,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /** The memory and the time that large files take. Prints its measurements. */
 @ExtendWith(Weed.IsThere.class)
-@Isolated("measures")
+@Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 @Tag("full")
 class LoadTest {
     private static final int MIB = 1 << 20;
@@ -91,7 +92,7 @@ class LoadTest {
     void largeFile_needsNoMoreMemoryThanASmallOne() throws Exception {
         long most = 4 * Segment.memory(8 * MIB)
                 + MIB; // one is filled, two are sent, and one may still be read by the client
-        for (String mebibytes : List.of("100", System.getProperty("sluice.large", "512"))) {
+        for (String mebibytes : List.of("64", System.getProperty("sluice.large", "256"))) {
             long peak = upload(mebibytes);
             assertTrue(peak <= most, mebibytes + " MiB took " + peak);
         }
@@ -154,14 +155,14 @@ class LoadTest {
             List<Uploads.Sending> sending = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 S3Form form = bench.sinks.newForm();
-                files.put(form, List.of(new File("file" + i, 16 * MIB)));
+                files.put(form, List.of(new File("file" + i, 12 * MIB)));
                 sending.add(bench.send(form, files.get(form)));
             }
             for (Uploads.Sending each : sending) {
                 each.form().get(10, TimeUnit.MINUTES).close();
             }
             System.out.printf(
-                    "96 MiB at 1 MiB/s, budget of %d MiB: %.1f s%n",
+                    "72 MiB at 1 MiB/s, budget of %d MiB: %.1f s%n",
                     budgetMebibytes, (System.nanoTime() - since) / 1e9);
             for (S3Form form : files.keySet()) {
                 bench.assertStored(form, files.get(form));
@@ -173,7 +174,7 @@ class LoadTest {
         void run(String key) throws Exception;
     }
 
-    /** Uploads the same file by a form and by the SDK, in turn. Needs an idle machine, so it is not part of a build. */
+    /** Uploads the same file by a form and by the SDK, in turn. Needs an idle machine, so run it alone; it is not part of a build. */
     @Test
     @EnabledIfSystemProperty(named = "sluice.large", matches = ".*")
     void form_isNearlyAsFastAsTheSdk(@TempDir Path directory) throws Exception {

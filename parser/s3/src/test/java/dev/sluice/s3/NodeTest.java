@@ -8,7 +8,6 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.FaultProxy.Fault;
-import dev.sluice.testkit.ProofSize;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,23 +16,18 @@ import java.io.PipedOutputStream;
 import java.io.SequenceInputStream;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Uploads during which processes of the store or nodes are killed. */
+/** Uploads during which nodes are killed. */
 @ExtendWith(Weed.IsThere.class)
-@Isolated("kills the store of all")
+@Execution(ExecutionMode.CONCURRENT) // most of the time, processes start
 class NodeTest {
     private static final int MIB = 1 << 20;
 
@@ -92,7 +86,7 @@ class NodeTest {
         "POST .*uploadId=.*, HANG",
         "PUT .*/[0-9a-f]{32}/2, HANG",
         "PUT .*/form.json, HANG",
-        "PUT .*/form.json, LATE_ANSWER",
+        "PUT .*/form.json, LATE_RESPONSE",
         "POST .*.delete, HANG"
     })
     void killedNode_duringItsCommit_leavesAWholeFormOrNone(String request, Fault fault) throws Exception {
@@ -101,45 +95,28 @@ class NodeTest {
             bench.proxy.on(sent -> sent.matches(request) && !sent.contains("/.probe/"), number, number, fault);
             Process node = node(bench, "to the end");
             Weed.await(() -> assertTrue(bench.proxy.faults() > 0));
-            TimeUnit.MILLISECONDS.sleep(200); // the store still handles the request whose response is late
+            boolean isCommitted = fault == Fault.LATE_RESPONSE || request.startsWith("POST .*.delete");
+            List<String> records = new ArrayList<>();
+            if (isCommitted) {
+                Weed.await(
+                        () -> { // the store may still handle the request whose response is late
+                            records.addAll(bench.keys().stream()
+                                    .filter(key -> key.endsWith("form.json"))
+                                    .toList());
+                            assertEquals(1, records.size());
+                        });
+            }
             node.destroyForcibly().waitFor();
-            boolean isCommitted = fault == Fault.LATE_ANSWER || request.startsWith("POST .*.delete");
-            List<String> records = bench.keys().stream()
-                    .filter(key -> key.endsWith("form.json"))
-                    .toList();
             try (Bench.Sweeper sweeper = bench.sweeper()) {
                 Weed.await(() -> {
                     sweeper.sweep().join();
                     assertEquals(isCommitted ? TWO.size() + 1 : 0, bench.keys().size());
                 });
-                for (String record : isCommitted ? records : List.<String>of()) {
+                for (String record : records) {
                     String id = record.replaceAll(".*/([0-9a-f]{32})/.*", "$1");
                     assertTrue(sweeper.sinks().find(id).get().isPresent());
                 }
             }
         }
-    }
-
-    @Tag("sized")
-    @TestFactory
-    Stream<DynamicTest> form_outlivesAProcessOfTheStore() {
-        return Stream.of("volume1", "filer", "s3", "volume2", "volume3")
-                .limit(ProofSize.of("sluice.store.kills", 3, 5))
-                .map(name -> DynamicTest.dynamicTest(name, () -> {
-                    Weed weed = Weed.running();
-                    try (Bench bench = new Bench(
-                            store -> store.attempts(12).pauseMillis(100).attemptTimeout(Duration.ofSeconds(20)),
-                            sinks -> sinks)) {
-                        List<File> files = List.of(new File("a", 24 * MIB), new File("b", 10));
-                        S3Form form = bench.sinks.newForm();
-                        Uploads.Sending sending = bench.send(form, files);
-                        Weed.await(() -> assertTrue(bench.count(".*partNumber.*") >= 2));
-                        weed.kill(name);
-                        weed.start(name);
-                        sending.form().get().close();
-                        bench.assertStored(form, files);
-                        bench.assertNothingLeftBut(form);
-                    }
-                }));
     }
 }

@@ -129,7 +129,7 @@ class ProtocolModelTest {
 
     private static final int OPEN = 0;
     private static final int COMMITTING = 1;
-    private static final int ANSWERED_200 = 2;
+    private static final int CONFIRMED = 2;
     private static final int GONE = 3;
 
     /** Mistakes in the protocol. The model must find each of them. */
@@ -162,18 +162,18 @@ class ProtocolModelTest {
             String deleting = "deleting" + file;
             List.of(stored, sent, known, deleting).forEach(name -> m.set(name, 0));
             m.step("send " + file, s -> s.get("node") == OPEN && !s.is(sent) && !s.is("old"), s -> s.set(sent, 1));
-            m.step("store " + file, 2, s -> s.is(sent) && !s.is("old"), (s, answered) -> {
+            m.step("store " + file, 2, s -> s.is(sent) && !s.is("old"), (s, responded) -> {
                 s.set(stored, 1);
-                s.set(known, Math.max(s.get(known), answered));
+                s.set(known, Math.max(s.get(known), responded));
             });
             m.step("delete " + file, s -> s.is(deleting), s -> s.set(stored, 0));
         }
-        m.step("crash or give up", s -> s.get("node") < ANSWERED_200, s -> s.set("node", GONE));
+        m.step("crash or give up", s -> s.get("node") < CONFIRMED, s -> s.set("node", GONE));
         // After the age of a tombstone no request of the form is under way, and its node commits nothing.
         m.step("grow old", s -> !s.is("old"), s -> {
             s.set("old", 1);
             s.set("sentCommit", mistake == Mistake.EARLY_REMOVAL ? s.get("sentCommit") : 0);
-            s.set("node", s.get("node") < ANSWERED_200 ? GONE : s.get("node"));
+            s.set("node", s.get("node") < CONFIRMED ? GONE : s.get("node"));
         });
         m.step(
                 "send commit",
@@ -183,18 +183,18 @@ class ProtocolModelTest {
                     s.set("sentCommit", 1);
                     s.set("node", COMMITTING);
                 });
-        m.step("commit", 2, s -> s.is("sentCommit"), (s, answered) -> {
+        m.step("commit", 2, s -> s.is("sentCommit"), (s, responded) -> {
             if (s.get("key") == ABSENT || mistake == Mistake.UNCONDITIONAL_COMMIT) {
                 s.set("key", RECORD);
                 s.set("hadRecord", 1);
-                if (answered == 1 && s.get("node") == COMMITTING) {
-                    s.set("node", ANSWERED_200);
+                if (responded == 1 && s.get("node") == COMMITTING) {
+                    s.set("node", CONFIRMED);
                 }
             }
         });
         m.step("node reads", 3, s -> s.get("node") == COMMITTING, (s, value) -> {
             if (value == RECORD && s.is("hadRecord")) {
-                s.set("node", ANSWERED_200);
+                s.set("node", CONFIRMED);
             } else if (value == TOMBSTONE && s.is("hadTombstone")) {
                 s.set("node", GONE);
             } else if (value == ABSENT && mistake == Mistake.FAILURE_BY_ABSENCE) {
@@ -238,14 +238,14 @@ class ProtocolModelTest {
             m.step(at + " starts again", s -> s.get(at) == 3, s -> s.set(at, 0));
         }
         m.step("remove tombstone", s -> s.is("deletes"), s -> s.set("key", ABSENT));
-        m.step("ask to delete", s -> s.get("node") == ANSWERED_200 && !s.is("deleter"), s -> s.set("deleter", 1));
+        m.step("ask to delete", s -> s.get("node") == CONFIRMED && !s.is("deleter"), s -> s.set("deleter", 1));
         m.step("replace record", s -> s.is("deleter") && s.get("key") == RECORD, s -> {
             s.set("key", TOMBSTONE);
             s.set("hadTombstone", 1);
         });
         m.invariant(
                 "a form confirmed with status 200 exists until it is deleted",
-                s -> s.get("node") != ANSWERED_200 || s.is("deleter") || s.get("key") == RECORD);
+                s -> s.get("node") != CONFIRMED || s.is("deleter") || s.get("key") == RECORD);
         m.invariant(
                 "a form that exists has all its files", s -> s.get("key") != RECORD || s.is("file0") && s.is("file1"));
         return m;

@@ -32,6 +32,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -45,17 +46,20 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Forms in a store in memory. */
+@Execution(ExecutionMode.CONCURRENT)
 class S3FormTest {
     private static final int MIB = 1 << 20;
 
     /** The time after which a test that hangs fails. */
     private static final int MINUTES = 2;
 
-    /** Answers on a thread of the store, after a delay. Requests of one kind are lost. */
+    /** Responds on a thread of the store, after a delay. Requests of one kind are lost. */
     private static final class SlowNetwork implements MemoryStore.Network {
         private final ScheduledExecutorService thread = new ScheduledThreadPoolExecutor(1);
         private volatile String failing = "none";
@@ -429,12 +433,12 @@ class S3FormTest {
     @Test
     void store_ignoringACondition_isRejected() throws Exception {
         bucket.ignoresIfNoneMatch = true;
-        Throwable refusal = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
-        assertTrue(refusal.getMessage().contains("ignores the header If-None-Match"), refusal::getMessage);
+        Throwable rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
+        assertTrue(rejection.getMessage().contains("ignores the header If-None-Match"), rejection::getMessage);
         bucket.ignoresIfNoneMatch = false;
         bucket.ignoresIfMatch = true;
-        refusal = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
-        assertTrue(refusal.getMessage().contains("ignores the header If-Match"), refusal::getMessage);
+        rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
+        assertTrue(rejection.getMessage().contains("ignores the header If-Match"), rejection::getMessage);
         bucket.ignoresIfMatch = false;
         stored(new File("a", 10));
     }
@@ -537,8 +541,8 @@ class S3FormTest {
         sinks = builder(budget).maxWait(Duration.ofMillis(50)).build();
         try (MemoryBudget.Account others = budget.open()) {
             others.reserve(44 * MIB);
-            Throwable refusal = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
-            assertEquals(Reason.MEMORY_FULL, ((MultipartException) refusal).reason());
+            Throwable rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
+            assertEquals(Reason.MEMORY_FULL, ((MultipartException) rejection).reason());
         }
         stored(new File("a", 6 * MIB));
     }
@@ -598,8 +602,8 @@ class S3FormTest {
     void file_ofMorePiecesThanTheStoreAllows_isTooLarge() throws Exception {
         sinks = builder(budget).mostPieces(2).build();
         stored(new File("most", 10 * MIB));
-        Throwable refusal = failure(send(sinks.newForm(), Uploads.body(List.of(new File("more", 10 * MIB + 1)))));
-        assertEquals(Reason.PART_TOO_LARGE, ((MultipartException) refusal).reason());
+        Throwable rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("more", 10 * MIB + 1)))));
+        assertEquals(Reason.PART_TOO_LARGE, ((MultipartException) rejection).reason());
     }
 
     @Test
@@ -653,30 +657,34 @@ class S3FormTest {
         int sent = body.length - 3000;
         Uploads.Sending sending = send(form, new SequenceInputStream(new ByteArrayInputStream(body, 0, sent), rest));
         Weed.await(() -> assertEquals(1, intents().size()));
-        for (int i = 0; i < 20; i++) {
-            TimeUnit.MILLISECONDS.sleep(100);
-            synchronized (bucket) {
-                bucket.now = bucket.now.plus(Duration.ofMillis(100));
+        for (int i = 0; i < 5; i++) {
+            for (long before = intentWrites(); intentWrites() == before; ) {
+                client.write(body, sent++, 1);
+                client.flush();
+                TimeUnit.MILLISECONDS.sleep(20);
             }
-            client.write(body, sent, 100);
-            client.flush();
-            sent += 100;
+            synchronized (bucket) {
+                bucket.now = bucket.now.plus(Duration.ofMillis(399));
+            }
+            assertEquals(0, sinks.sweep().get(MINUTES, TimeUnit.MINUTES).forms());
         }
-        assertTrue(store.requests.stream()
-                        .filter(request -> request.startsWith("put test/.open/"))
-                        .count()
-                > 5);
         client.write(body, sent, body.length - sent);
         client.close();
         sending.form().get(MINUTES, TimeUnit.MINUTES).close();
         assertStored(form.id(), new File("a", 6 * MIB));
     }
 
+    private long intentWrites() {
+        return store.requests.stream()
+                .filter(request -> request.startsWith("put test/.open/"))
+                .count();
+    }
+
     @Test
     void costOfSweep_dependsOnlyOnUnfinishedForms() throws Exception {
         ObjectStore.Content content = new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now);
         for (int i = 0; i < 100_000; i++) {
-            String id = CommitProtocol.random();
+            String id = "0".repeat(16) + HexFormat.of().toHexDigits((long) i);
             bucket.objects.put("test/" + id + "/form.json", content);
             bucket.objects.put("test/" + id + "/1", content);
         }

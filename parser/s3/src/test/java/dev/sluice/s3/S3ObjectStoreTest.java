@@ -21,12 +21,15 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.BucketVersioningStatus;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectVersionsResponse;
 
 @ExtendWith(Weed.IsThere.class)
+@Execution(ExecutionMode.CONCURRENT)
 class S3ObjectStoreTest {
     private static final int MIB = 1 << 20;
     private static final List<File> FILES = List.of(new File("a", 9 * MIB), new File("b", 10), new File("c", 0));
@@ -93,8 +96,7 @@ class S3ObjectStoreTest {
 
     @Test
     void missingBucket_isReportedByTheProbe() throws Exception {
-        try (Bench bench =
-                new Bench("no-such-bucket", Weed.running().port(), store -> store.attempts(1), sinks -> sinks)) {
+        try (Bench bench = new Bench("no-such-bucket", Weed.running().port(), store -> store, sinks -> sinks)) {
             Throwable failure = bench.failure(List.of(new File("a", 1)));
             assertInstanceOf(IOException.class, failure);
             assertTrue(failure.getMessage().contains("NoSuchBucket"), failure::getMessage);

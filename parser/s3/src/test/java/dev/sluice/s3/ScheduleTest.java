@@ -14,6 +14,7 @@ import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -30,16 +31,19 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Two nodes that store a form of two files each, and two sweepers for which every form is old, under faults at any of their requests. The
  * test runs on one thread with a simulated clock, so that a failure can be repeated.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class ScheduleTest {
     private enum Fault {
         LOST_REQUEST,
-        LOST_ANSWER,
-        LATE_ANSWER,
+        LOST_RESPONSE,
+        LATE_RESPONSE,
         /** The client gives up, and the store carries out the request after a few later ones. */
         LATE_REQUEST,
         /** The client gives up, and the store carries out the request after all others. */
@@ -54,6 +58,7 @@ class ScheduleTest {
         SWEEP
     }
 
+    private static final List<PartHead> HEADS = heads();
     private static final byte[] CONTENT = "content".getBytes(StandardCharsets.UTF_8);
 
     private record Timer(long due, int number, Runnable task) {}
@@ -115,12 +120,12 @@ class ScheduleTest {
                     timers.add(new Timer(now + 10, timerNumber++, once));
                 } else if (fault == Fault.LAST_REQUEST || fault == Fault.DUPLICATE) {
                     last.add(once);
-                } else if (fault == Fault.LOST_ANSWER) {
+                } else if (fault == Fault.LOST_RESPONSE) {
                     once.run();
                 }
                 boolean isLost = fault == Fault.LATE_REQUEST
                         || fault == Fault.LAST_REQUEST
-                        || fault == Fault.LOST_ANSWER
+                        || fault == Fault.LOST_RESPONSE
                         || fault == Fault.LOST_REQUEST;
                 if (isLost) {
                     response.completeExceptionally(new IOException("no response"));
@@ -131,7 +136,7 @@ class ScheduleTest {
                 CompletableFuture<T> made = MemoryStore.Network.super.send("", work);
                 damages = false;
                 stale = false;
-                after(fault == Fault.LATE_ANSWER ? Duration.ofSeconds(30) : Duration.ZERO)
+                after(fault == Fault.LATE_RESPONSE ? Duration.ofSeconds(30) : Duration.ZERO)
                         .thenRun(() -> made.whenComplete((value, failure) -> {
                             if (failure == null) {
                                 response.complete(value);
@@ -172,7 +177,7 @@ class ScheduleTest {
             }
 
             private void store() throws IOException {
-                for (PartHead head : heads()) {
+                for (PartHead head : HEADS) {
                     PartSink sink = form.sink(head);
                     sink.write(Unpooled.wrappedBuffer(CONTENT));
                     sink.complete();
@@ -182,7 +187,7 @@ class ScheduleTest {
                 committed.whenReady(() -> tasks.add(form::ended));
             }
 
-            private boolean isAnswered200() {
+            private boolean isConfirmed() {
                 return committed.isReady() && committed.failure() == null;
             }
 
@@ -253,17 +258,15 @@ class ScheduleTest {
             sweepLater(Duration.ofDays(2));
             for (Node node : nodes) {
                 boolean exists = node.record() != null && node.record().isCommitted();
-                assertTrue(exists || !node.isAnswered200(), "a form confirmed with status 200 is lost");
+                assertTrue(exists || !node.isConfirmed(), "a form confirmed with status 200 is lost");
                 String prefix = "p/" + node.form.id() + "/";
                 long files = bucket.keys().stream()
                         .filter(key -> key.startsWith(prefix) && !key.endsWith("form.json"))
                         .count();
                 assertEquals(exists ? 2 : 0, files, "files");
             }
-            for (int i = 0;
-                    i < 3;
-                    i++) { // each sweep deletes one kind of object (see CommitProtocol): intents, tombstones, late
-                // intents
+            // Each sweep deletes one kind of object (see CommitProtocol): intents, tombstones, late intents.
+            for (int i = 0; i < 3; i++) {
                 sweepLater(Duration.ofDays(8));
             }
             for (Node node : nodes) {
@@ -272,13 +275,13 @@ class ScheduleTest {
                         .filter(key -> key.contains(node.form.id()))
                         .count();
                 assertEquals(exists ? 3 : 0, all, "objects in the end");
-                assertTrue(exists || !node.isAnswered200(), "a form confirmed with status 200 is lost");
+                assertTrue(exists || !node.isConfirmed(), "a form confirmed with status 200 is lost");
             }
             return made;
         }
     }
 
-    private static List<PartHead> heads() throws IOException {
+    private static List<PartHead> heads() {
         List<PartHead> heads = new ArrayList<>();
         try (MultipartReader reader = MultipartReader.create(
                 Uploads.body(List.of(new File("a", 1), new File("b", 1))), Uploads.CONTENT_TYPE)) {
@@ -287,6 +290,8 @@ class ScheduleTest {
                     heads.add(part.head());
                 }
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
         return heads;
     }
@@ -314,7 +319,7 @@ class ScheduleTest {
     @Tag("sized")
     void twoFaults_atAnyRequests_loseNothing() {
         int requests = run(Map.of());
-        int stride = ProofSize.of("sluice.store.stride", 101, 1);
+        int stride = ProofSize.of("sluice.store.stride", 101, 7);
         int counter = 0;
         for (int first = 0; first < requests; first++) {
             for (int second = first + 1; second < requests + 10; second++) {
@@ -332,7 +337,7 @@ class ScheduleTest {
     @Test
     @Tag("sized")
     void manyFaults_atRandomRequests_loseNothing() {
-        int runs = ProofSize.of("sluice.store.schedules", 500, 100_000);
+        int runs = ProofSize.of("sluice.store.schedules", 500, 20_000);
         for (int seed = 0; seed < runs; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             Map<Integer, Fault> faults = new TreeMap<>();

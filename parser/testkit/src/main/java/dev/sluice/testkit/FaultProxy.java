@@ -41,19 +41,19 @@ public final class FaultProxy implements Closeable {
         /** The connection is reset after half of the body has reached the server. */
         RESET,
         /** The server handles the request, and the connection is reset instead of a response. */
-        LOST_ANSWER,
+        LOST_RESPONSE,
         /** Nothing is sent to the server or the client. The connection ends at {@link #release} or {@link #close}. */
         HANG,
         /** The response arrives in small pieces. */
         SLOW,
         /** The server handles the request, and the response is delayed until {@link #release}. */
-        LATE_ANSWER,
+        LATE_RESPONSE,
         /** The connection is reset, and the server receives the request at {@link #release}. */
         LATE_REQUEST,
         /** The server receives the request a second time at {@link #release}. */
         DUPLICATE,
         /** The header values and the body of the response are changed. */
-        DAMAGED_ANSWER,
+        DAMAGED_RESPONSE,
         /** The last byte of the body that the server receives is changed. */
         DAMAGED_BODY,
         NOT_FOUND,
@@ -205,13 +205,13 @@ public final class FaultProxy implements Closeable {
                 }
                 client.setSoLinger(true, 0);
             }
-            case NOT_FOUND -> refuse(in, length, out, "404 Not Found", "NoSuchKey");
-            case CONFLICT -> refuse(in, length, out, "409 Conflict", "ConditionalRequestConflict");
-            case PRECONDITION_FAILED -> refuse(in, length, out, "412 Precondition Failed", "PreconditionFailed");
-            case SERVER_ERROR -> refuse(in, length, out, "500 Internal Server Error", "InternalError");
-            case BUSY -> refuse(in, length, out, "503 Service Unavailable", "SlowDown");
-            case EXPIRED_TOKEN -> refuse(in, length, out, "403 Forbidden", "ExpiredToken");
-            case FORBIDDEN -> refuse(in, length, out, "403 Forbidden", "AccessDenied");
+            case NOT_FOUND -> reject(in, length, out, "404 Not Found", "NoSuchKey");
+            case CONFLICT -> reject(in, length, out, "409 Conflict", "ConditionalRequestConflict");
+            case PRECONDITION_FAILED -> reject(in, length, out, "412 Precondition Failed", "PreconditionFailed");
+            case SERVER_ERROR -> reject(in, length, out, "500 Internal Server Error", "InternalError");
+            case BUSY -> reject(in, length, out, "503 Service Unavailable", "SlowDown");
+            case EXPIRED_TOKEN -> reject(in, length, out, "403 Forbidden", "ExpiredToken");
+            case FORBIDDEN -> reject(in, length, out, "403 Forbidden", "AccessDenied");
             default -> {
                 ByteArrayOutputStream request = new ByteArrayOutputStream();
                 request.write(closing(head));
@@ -232,33 +232,36 @@ public final class FaultProxy implements Closeable {
             forward(request);
             return;
         }
-        byte[] answer = forward(request);
-        int headLength = new String(answer, StandardCharsets.ISO_8859_1).indexOf("\r\n\r\n") + 4;
+        byte[] response = forward(request);
+        int headLength = new String(response, StandardCharsets.ISO_8859_1).indexOf("\r\n\r\n") + 4;
         switch (fault) {
-            case CUT_IN_HEAD -> out.write(answer, 0, headLength / 2);
+            case CUT_IN_HEAD -> out.write(response, 0, headLength / 2);
             case CUT_IN_BODY ->
-                out.write(answer, 0, answer.length > headLength ? (headLength + answer.length) / 2 : headLength - 2);
+                out.write(
+                        response,
+                        0,
+                        response.length > headLength ? (headLength + response.length) / 2 : headLength - 2);
             case CUT_AFTER -> {
-                out.write(answer);
+                out.write(response);
                 out.flush();
                 client.setSoLinger(true, 0);
             }
-            case LOST_ANSWER -> client.setSoLinger(true, 0);
+            case LOST_RESPONSE -> client.setSoLinger(true, 0);
             case SLOW -> {
-                for (int i = 0; i < answer.length; i += 50) {
-                    out.write(answer, i, Math.min(50, answer.length - i));
+                for (int i = 0; i < response.length; i += 50) {
+                    out.write(response, i, Math.min(50, response.length - i));
                     out.flush();
                     sleep();
                 }
             }
-            case LATE_ANSWER -> {
+            case LATE_RESPONSE -> {
                 released.join();
-                out.write(answer);
+                out.write(response);
             }
-            case DAMAGED_ANSWER -> out.write(damaged(answer, headLength));
-            case ERROR_IN_200 -> answer(out, "200 OK", error("InternalError"));
-            case EMPTY_200 -> answer(out, "200 OK", "");
-            default -> out.write(answer);
+            case DAMAGED_RESPONSE -> out.write(damaged(response, headLength));
+            case ERROR_IN_200 -> respond(out, "200 OK", error("InternalError"));
+            case EMPTY_200 -> respond(out, "200 OK", "");
+            default -> out.write(response);
         }
         if (fault == Fault.DUPLICATE) {
             out.flush();
@@ -277,9 +280,9 @@ public final class FaultProxy implements Closeable {
     }
 
     /** {@return the response with changed letters and digits in its headers and body, but with intact framing} */
-    private static byte[] damaged(byte[] answer, int headLength) {
+    private static byte[] damaged(byte[] response, int headLength) {
         StringBuilder changed = new StringBuilder();
-        String text = new String(answer, StandardCharsets.ISO_8859_1);
+        String text = new String(response, StandardCharsets.ISO_8859_1);
         for (String line : text.substring(0, headLength - 2).split("\r\n")) {
             boolean isFraming =
                     line.startsWith("HTTP") || line.matches("(?i)(content-length|transfer-encoding|connection):.*");
@@ -314,12 +317,12 @@ public final class FaultProxy implements Closeable {
         return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>m</Message></Error>";
     }
 
-    private void refuse(InputStream in, long length, OutputStream out, String status, String code) throws IOException {
+    private void reject(InputStream in, long length, OutputStream out, String status, String code) throws IOException {
         copy(in, OutputStream.nullOutputStream(), length);
-        answer(out, status, error(code));
+        respond(out, status, error(code));
     }
 
-    private static void answer(OutputStream out, String status, String body) throws IOException {
+    private static void respond(OutputStream out, String status, String body) throws IOException {
         out.write(("HTTP/1.1 " + status + "\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
                         + "\r\nConnection: close\r\n\r\n" + body)
                 .getBytes(StandardCharsets.ISO_8859_1));
