@@ -69,9 +69,9 @@ final class BodyLimit {
         }
         CompletableFuture<Boolean> turn = new CompletableFuture<>();
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        turn.whenComplete((isAlone, refused) -> {
-            if (refused != null) {
-                outcome.completeExceptionally(refused);
+        turn.whenComplete((isAlone, rejection) -> {
+            if (rejection != null) {
+                outcome.completeExceptionally(rejection);
                 return;
             }
             long since = clock.getAsLong();
@@ -104,19 +104,18 @@ final class BodyLimit {
 
     /** Begins as many bodies as the limit allows. */
     private void beginNext() {
-        for (Runnable turn = next(); turn != null; turn = next()) {
-            turn.run(); // without the lock
+        for (; ; ) {
+            CompletableFuture<Boolean> turn;
+            boolean isAlone;
+            synchronized (this) {
+                turn = sending < limit ? waiting.poll() : null;
+                if (turn == null) {
+                    return;
+                }
+                isAlone = ++sending == 1;
+            }
+            turn.complete(isAlone); // without the lock
         }
-    }
-
-    /** {@return the beginning of the next body, which then counts as being sent, or null if all must wait} */
-    private synchronized @Nullable Runnable next() {
-        CompletableFuture<Boolean> turn = sending < limit ? waiting.poll() : null;
-        if (turn == null) {
-            return null;
-        }
-        boolean isAlone = ++sending == 1;
-        return () -> turn.complete(isAlone);
     }
 
     private synchronized void giveUp(CompletableFuture<Boolean> turn) {
@@ -132,7 +131,7 @@ final class BodyLimit {
      */
     private @Nullable Throwable ended(long bytes, long nanos, boolean isAlone, @Nullable Throwable failure) {
         boolean takesNothing = false;
-        List<CompletableFuture<Boolean>> refused = List.of();
+        List<CompletableFuture<Boolean>> rejected = List.of();
         synchronized (this) {
             sending--;
             boolean isSlow = nanos >= attemptNanos;
@@ -147,16 +146,16 @@ final class BodyLimit {
                 takesNothing = isSlow && failedAlone >= MOST_FAILED_ALONE;
             }
             if (takesNothing) {
-                refused = List.copyOf(waiting);
+                rejected = List.copyOf(waiting);
                 waiting.clear();
             }
         }
-        refused.forEach(turn -> turn.completeExceptionally(refusal(failure)));
+        rejected.forEach(turn -> turn.completeExceptionally(rejection(failure)));
         beginNext();
-        return takesNothing ? refusal(failure) : failure;
+        return takesNothing ? rejection(failure) : failure;
     }
 
-    private static MultipartException refusal(@Nullable Throwable failure) {
+    private static MultipartException rejection(@Nullable Throwable failure) {
         return MultipartException.because(Reason.UNAVAILABLE)
                 .saying("the object store takes no content at present")
                 .cause(failure)

@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * sweep has ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
  * the same condition: then the store has either the tombstone, and the form has failed, or the record, and the form is committed. If this
  * does not settle it either, the outcome is unknown, and the form fails with 503. Its clean-up then tries once more to end it as described
- * below, and deletes files only if a tombstone is then in the store. A form that is aborted while its record is being written is committed
+ * below, and deletes only files that are in no record. A form that is aborted while its record is being written is committed
  * or not by the same rule.
  *
  * <p><b>End.</b> To end an abandoned form, a tombstone is written to the same key, with the same condition. If an intact tombstone is read
@@ -189,12 +189,9 @@ final class CommitProtocol {
                 });
     }
 
-    /** Ends a form unless it is committed, and deletes its files. {@return whether it has ended; the future fails if that is not known} */
-    CompletableFuture<Boolean> end(String id) {
-        return settleTombstone(id, null).thenCompose(standing -> {
-            boolean ended = !standing.isCommitted();
-            return (ended ? deleteFiles(standing) : CompletableFuture.completedFuture(0)).thenApply(cleaned -> ended);
-        });
+    /** Ends a form unless it is committed, and deletes the files that are not committed. {@return their number} */
+    CompletableFuture<Integer> end(String id) {
+        return settleTombstone(id, null).thenCompose(this::deleteFiles);
     }
 
     /**

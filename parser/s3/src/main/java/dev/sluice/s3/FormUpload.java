@@ -5,7 +5,6 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.form.Readiness;
 import dev.sluice.task.IsolatedCall;
-import dev.sluice.task.SerialTask;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,17 +16,27 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The upload of one form: a state machine whose events run one after the other, on the executor of the store. {@link
- * CommitProtocol} describes the objects that it writes.
+ * The upload of one form: a state machine. {@link CommitProtocol} describes the objects that it writes.
+ *
+ * <p><b>Threads.</b> Everything that happens to the form is an event: calls of the form and of its sinks, and the responses of the store.
+ * Events run one after the other on the executor of the store, and only they access the state, so there are no locks. After each event,
+ * {@link #advance} begins everything that has become possible.
+ *
+ * <p><b>Content.</b> A sink fills segments. A full segment becomes a {@link Job}: one piece of a multipart upload. A file that ends before its
+ * first piece is stored by one request: at once if its segment is leased, otherwise when the form is committed, because a small form that
+ * fails should cost no request. A sink that gets no memory waits in a queue; {@link SegmentMemory} explains why forms cannot block each
+ * other.
+ *
+ * <p><b>Requests.</b> An intent is written before anything of the form, and before each multipart upload. If the form fails, requests that
+ * send content are cancelled, to free their memory. Requests that create something are not, because their response says what to clean up.
+ * The clean-up begins when the form has ended and no request is open, so that no response can add to what it must delete.
  *
  * <table>
  * <caption>Transitions</caption>
@@ -66,8 +75,7 @@ final class FormUpload {
     final S3Sinks sinks;
     final FormSegments segments;
     private final String id;
-    private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
-    private final SerialTask running = new SerialTask(this::runEvents);
+    private final EventLoop events;
     private final List<S3Sink> files = new CopyOnWriteArrayList<>();
     private final Instant since;
     private final long sinceNanos = System.nanoTime();
@@ -103,6 +111,7 @@ final class FormUpload {
         this.sinks = sinks;
         this.segments = new FormSegments(sinks);
         this.id = id;
+        this.events = new EventLoop(sinks.store.executor(), this::advance, this::fail);
         this.since = sinks.clock.instant();
     }
 
@@ -204,31 +213,12 @@ final class FormUpload {
         }
     }
 
-    /** Runs {@code event} on the executor of the store, after all earlier ones. */
+    /** Runs {@code event} after all earlier ones. */
     void post(Runnable event) {
-        events.add(event);
-        if (running.trigger()) {
-            try {
-                sinks.store.executor().execute(running::run);
-            } catch (RejectedExecutionException e) { // the store was closed
-                running.run();
-            }
-        }
+        events.post(event);
     }
 
     // ---- events
-
-    private boolean runEvents() {
-        for (Runnable event; (event = events.poll()) != null; ) {
-            try {
-                event.run();
-                advance();
-            } catch (Throwable e) {
-                fail(e);
-            }
-        }
-        return false;
-    }
 
     private boolean isActive() {
         return state == State.OPEN || state == State.COMMITTING;
@@ -257,12 +247,9 @@ final class FormUpload {
 
     /** Fails the form, unless its record may have been written. */
     void fail(Throwable cause) {
-        if (isActive()) {
-            becomeFailed(cause);
+        if (!isActive()) {
+            return;
         }
-    }
-
-    private void becomeFailed(Throwable cause) {
         Throwable reason = Retries.unwrap(cause);
         failure = reason;
         state = State.FAILED;
@@ -477,13 +464,13 @@ final class FormUpload {
                 published().map(S3Sink::recorded).toList());
         state = State.WRITING;
         request(sinks.protocol.commit(record, this::isYoung), (done, cause) -> {
-            if (cause == null) {
-                state = State.COMMITTED;
-                objects = stored;
-                Objects.requireNonNull(committing).ready();
-            } else {
-                becomeFailed(cause);
+            if (cause != null) {
+                state = State.COMMITTING; // so that the form can fail
+                return;
             }
+            state = State.COMMITTED;
+            objects = stored;
+            Objects.requireNonNull(committing).ready();
         });
     }
 

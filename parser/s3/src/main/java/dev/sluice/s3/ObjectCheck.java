@@ -5,11 +5,9 @@ import static dev.sluice.s3.ResponseException.required;
 
 import dev.sluice.s3.ObjectStore.Stored;
 import dev.sluice.s3.ObjectStore.Target;
-import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
@@ -39,20 +37,12 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
         proven.whenComplete((stored, failure) -> request.cancel(true));
         CompletableFuture<Stored> checked = request.thenApply(response -> {
                     requireSame(crc32, composite.equals(response.crc32) ? crc32 : response.crc32);
-                    return response.crc32 == null
-                            ? null
-                            : new Stored(target.key(), response.etag, response.version, size, crc32);
+                    required("a checksum", response.crc32);
+                    return new Stored(target.key(), response.etag, response.version, size, crc32);
                 })
-                .handle((stored, failure) -> {
-                    boolean isMismatch =
-                            failure != null && Retries.unwrap(failure) instanceof ResponseException e && e.isMismatch;
-                    return isMismatch
-                            ? CompletableFuture.<Stored>failedFuture(failure)
-                            : stored != null
-                                    ? CompletableFuture.completedFuture(stored)
-                                    : lookAt(target, size, crc32, composite, failure, proven);
-                })
-                .thenCompose(Function.identity());
+                .exceptionallyCompose(failure -> Retries.unwrap(failure) instanceof ResponseException e && e.isMismatch
+                        ? CompletableFuture.failedFuture(failure)
+                        : lookAt(target, size, crc32, composite, failure, proven));
         Retries.pass(checked, proven);
         return proven;
     }
@@ -62,15 +52,14 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
             long size,
             String crc32,
             String composite,
-            @Nullable Throwable failure,
+            Throwable failure,
             CompletableFuture<Stored> proven) {
         return unlessDone(proven, () -> head(target)).thenCompose(found -> {
             boolean isSame = found != null
                     && Objects.equals(
                             target.metadata().get("form"), found.metadata().get("form"));
             if (!isSame) { // absent, or stored by another form
-                return CompletableFuture.failedFuture(
-                        failure == null ? new IOException("the object is missing: " + target.key()) : failure);
+                return CompletableFuture.failedFuture(failure);
             }
             requireSame(size, found.contentLength());
             String sum = found.checksumCRC32();

@@ -157,7 +157,7 @@ record Retries(
         String why = passing(failure) == Cause.BUSY
                 ? "is too busy"
                 : failure instanceof ApiCallAttemptTimeoutException
-                        ? "does not answer in time"
+                        ? "does not respond in time"
                         : isStatus(failure, 409) ? "is writing this key for another request" : null;
         if (why != null) {
             return MultipartException.because(Reason.UNAVAILABLE)
@@ -170,7 +170,7 @@ record Retries(
             return exists;
         } else if (failure instanceof S3Exception e) {
             return new IOException(
-                    what + " was answered with " + e.statusCode() + " " + Objects.toString(code(e), ""), e);
+                    what + " failed with status " + e.statusCode() + " " + Objects.toString(code(e), ""), e);
         }
         return failure instanceof IOException || failure instanceof CancellationException
                 ? failure

@@ -146,8 +146,8 @@ public final class S3ObjectStore implements ObjectStore {
                     return required("an upload ID", response.uploadId());
                 })
                 .exceptionallyCompose(failure -> {
-                    boolean refused = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
-                    return whole && refused && Retries.passing(Retries.unwrap(failure)) == null
+                    boolean isRejected = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
+                    return whole && isRejected && Retries.passing(Retries.unwrap(failure)) == null
                             ? create(target, false)
                             : CompletableFuture.failedFuture(failure);
                 });
@@ -245,11 +245,11 @@ public final class S3ObjectStore implements ObjectStore {
 
     /** {@return the response, or null if it is 404} */
     static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
-        return made.handle((response, failure) -> {
-            if (failure != null && !Retries.isStatus(failure, 404)) {
-                throw new CompletionException(Retries.unwrap(failure));
+        return made.exceptionally(failure -> {
+            if (Retries.isStatus(failure, 404)) {
+                return null;
             }
-            return failure == null ? response : null;
+            throw new CompletionException(Retries.unwrap(failure));
         });
     }
 

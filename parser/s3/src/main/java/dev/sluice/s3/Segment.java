@@ -42,6 +42,8 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private final AtomicInteger users = new AtomicInteger(1);
     private @Nullable ByteBuf gather;
     private long size;
+
+    /** The memory that the buffers keep in use. */
     private long pinned;
 
     /** @param whenFree the callback for the release of all buffers, called once */
@@ -112,11 +114,6 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     void lease(long bytes) {
         isLeased = true;
         capacity = bytes;
-    }
-
-    /** {@return the number of bytes of memory that this segment keeps in use} */
-    long pinned() {
-        return pinned;
     }
 
     /**

@@ -49,31 +49,31 @@ final class StoreProbe {
     /**
      * Writes a value under a condition, and reads what is then in the store.
      *
-     * @param refusing the header with the condition if it does not hold, so that the write must be refused; null if it holds
+     * @param violated the header whose condition does not hold, so that the write must fail; null if the condition holds
      * @return the object, if the store obeys the condition
      */
     private CompletableFuture<ObjectStore.Content> write(
-            String value, @Nullable String etag, @Nullable String refusing, int attempt) {
+            String value, @Nullable String etag, @Nullable String violated, int attempt) {
         byte[] bytes = value.getBytes(StandardCharsets.US_ASCII);
         return store.write(key, bytes, etag)
                 .handle((written, failure) -> failure == null ? null : Retries.unwrap(failure))
                 .thenCompose(failure -> store.read(key).thenCompose(found -> {
                     boolean isWritten = found != null && Arrays.equals(found.bytes(), bytes);
-                    boolean isRefused = failure instanceof FileAlreadyExistsException;
-                    if (found != null && (refusing == null ? isWritten : isRefused && !isWritten)) {
+                    boolean isRejected = failure instanceof FileAlreadyExistsException;
+                    if (found != null && (violated == null ? isWritten : isRejected && !isWritten)) {
                         return CompletableFuture.completedFuture(found);
                     } else if (!isWritten
                             && attempt < CommitProtocol.MOST_ATTEMPTS
                             && (failure == null || !Retries.isHopeless(failure))) {
                         return store.after(PAUSE.multipliedBy(1L << attempt))
-                                .thenCompose(paused -> write(value, etag, refusing, attempt + 1));
+                                .thenCompose(paused -> write(value, etag, violated, attempt + 1));
                     }
-                    String reason = refusing == null
+                    String reason = violated == null
                             ? "the object store does not show what was written to it"
-                            : "the object store ignores the header " + refusing
+                            : "the object store ignores the header " + violated
                                     + ", without which forms cannot be committed safely; use another store";
                     return CompletableFuture.failedFuture(
-                            failure == null || isWritten || isRefused ? new IOException(reason) : failure);
+                            failure == null || isWritten || isRejected ? new IOException(reason) : failure);
                 }));
     }
 }

@@ -113,7 +113,7 @@ class RequestTest {
         ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
         MultipartException late = assertInstanceOf(MultipartException.class, failure.getCause());
         assertEquals(503, late.httpStatus());
-        assertEquals("the object store does not answer in time (UploadPart)", late.getMessage());
+        assertEquals("the object store does not respond in time (UploadPart)", late.getMessage());
     }
 
     @Test
