@@ -3,7 +3,6 @@ package dev.sluice.s3;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -15,8 +14,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** One sweep, as {@link CommitProtocol} describes it. It processes forms one at a time. */
+/** One sweep, as {@link CommitProtocol} describes it. It processes forms one at a time. Forms that cannot be swept do not stop it. */
 final class Sweep {
     /** The intents of one form, with the times when they were written, and when they were listed, by the clock of the store. */
     private record Open(String id, Map<String, Instant> intents, Instant now) {
@@ -54,17 +54,17 @@ final class Sweep {
                     page.objects().forEach(intent -> add(found, intent, page.now()));
                     return CommitProtocol.DONE;
                 })
-                .thenCompose(listed -> each(
-                        found.values().stream()
-                                .filter(form -> isOld(form.youngest(), form.now))
-                                .toList(),
-                        this::sweep))
-                .thenCompose(swept -> protocol.pages(
+                .thenCompose(listed -> protocol.pages(
                         protocol.prefix + StoreProbe.FOLDER,
                         page -> protocol.deleteAll(page.objects().stream()
                                 .filter(probe -> isOld(probe.modified(), page.now()))
                                 .map(ObjectStore.Listed::key)
                                 .toList())))
+                .thenCompose(cleaned -> each(
+                        found.values().stream()
+                                .filter(form -> isOld(form.youngest(), form.now))
+                                .toList(),
+                        this::sweep))
                 .thenApply(done -> new S3Sinks.Swept(forms, uploads, objects));
     }
 
@@ -152,15 +152,26 @@ final class Sweep {
                                 })));
     }
 
-    /** Runs {@code step} for each item in turn, even if an earlier one has failed. {@return a future that fails if one step has} */
+    /**
+     * Runs {@code step} for each item in turn, even if an earlier one has failed.
+     *
+     * @return a future that fails with the first failure if there is one; the others are its suppressed exceptions
+     */
     private static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
-        List<CompletableFuture<Void>> steps = new ArrayList<>();
-        CompletableFuture<Void> last = CommitProtocol.DONE;
+        CompletableFuture<@Nullable Throwable> last = CompletableFuture.completedFuture(null);
         for (T item : items) {
-            CompletableFuture<Void> next = last.thenCompose(before -> step.apply(item));
-            steps.add(next);
-            last = next.exceptionally(failure -> null);
+            last = last.thenCompose(
+                    first -> Retries.made(() -> step.apply(item)).handle((done, failure) -> firstOf(first, failure)));
         }
-        return CompletableFuture.allOf(steps.toArray(CompletableFuture[]::new));
+        return last.thenCompose(
+                failure -> failure == null ? CommitProtocol.DONE : CompletableFuture.failedFuture(failure));
+    }
+
+    private static @Nullable Throwable firstOf(@Nullable Throwable first, @Nullable Throwable failure) {
+        Throwable next = failure == null ? null : Retries.unwrap(failure);
+        if (first != null && next != null && first != next) {
+            first.addSuppressed(next);
+        }
+        return first == null ? next : first;
     }
 }

@@ -37,8 +37,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /** Forms whose commit is disturbed, and the objects that they leave, in a store in memory. */
 class CommitTest {
@@ -50,11 +52,12 @@ class CommitTest {
     private static final Predicate<String> NONE = name -> false;
     private static final Predicate<String> RECORD = name -> name.matches("write .*/form.json");
 
-    /** Answers on the calling thread, except requests that the test delays, loses, or leaves unproven. */
+    /** Responds on the calling thread, except requests that the test delays, loses, or leaves unproven. */
     private static final class Disturbed implements MemoryStore.Network {
         private final CompletableFuture<Void> released = new CompletableFuture<>();
         private volatile Predicate<String> late = NONE;
         private volatile Predicate<String> lost = NONE;
+        private volatile Predicate<String> forbidden = NONE;
         private volatile Predicate<String> unproven = NONE;
         private volatile Predicate<String> thrown = NONE;
         private volatile boolean isClosed;
@@ -66,6 +69,9 @@ class CommitTest {
                 throw new IllegalStateException("the client is broken");
             } else if (lost.test(name)) {
                 return CompletableFuture.failedFuture(new IOException(name + " was lost"));
+            } else if (forbidden.test(name)) {
+                return CompletableFuture.failedFuture(Retries.explained(
+                        "PutObject", S3Exception.builder().statusCode(403).build()));
             }
             CompletableFuture<T> made = MemoryStore.Network.super.send(name, work);
             if (unproven.test(name)) {
@@ -192,6 +198,16 @@ class CommitTest {
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
         assertFalse(exists(form));
         assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
+    void commit_thatTheStoreForbids_isNotRepeated() throws Exception {
+        network.forbidden = RECORD;
+        S3Form form = sinks.newForm();
+        failure(send(form, form, new File("a", 10)).form());
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(
+                3, store.requests.stream().filter(RECORD).count(), "the record, a tombstone, and one of the clean-up");
     }
 
     @Test
@@ -423,17 +439,23 @@ class CommitTest {
     }
 
     @Test
-    void sweep_ofADamagedForm_continuesWithTheOthers() {
+    void sweep_ofDamagedForms_reportsEachAndContinues() {
         S3Form abandoned = sinks.newForm();
         putIntent(abandoned, "1");
-        String damaged = "0".repeat(32); // the first one
         ObjectStore.Content content = new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now);
-        bucket.objects.put("test/.open/" + damaged + "/1", content);
-        bucket.objects.put("test/" + damaged + "/form.json", content);
+        for (String damaged : List.of("0".repeat(32), "0".repeat(31) + "1")) { // the first ones
+            bucket.objects.put("test/.open/" + damaged + "/1", content);
+            bucket.objects.put("test/" + damaged + "/form.json", content);
+        }
+        bucket.objects.put("test/.probe/old", content);
         bucket.now = bucket.now.plus(Duration.ofDays(2));
         Throwable failure = failure(sinks.sweep());
-        assertTrue(failure.getMessage().contains("damaged"), failure::getMessage);
+        assertEquals("the record is damaged: test/" + "0".repeat(32) + "/form.json", failure.getMessage());
+        assertEquals(
+                List.of("the record is damaged: test/" + "0".repeat(31) + "1/form.json"),
+                Stream.of(failure.getSuppressed()).map(Throwable::getMessage).toList());
         assertTrue(bucket.keys().contains(key(abandoned, "form.json")));
+        assertFalse(bucket.keys().contains("test/.probe/old"));
     }
 
     // ---- keys of the application

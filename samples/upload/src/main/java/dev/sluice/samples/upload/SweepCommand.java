@@ -67,9 +67,12 @@ final class SweepCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "--age: " + e.getMessage());
         } catch (IOException | CompletionException | SdkException e) { // the store failed, or its settings are invalid
-            spec.commandLine()
-                    .getErr()
-                    .println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + StoreAddress.reason(e));
+            PrintWriter err = spec.commandLine().getErr();
+            err.println("cannot sweep the bucket " + bucket + " at " + s3 + ": " + StoreAddress.reason(e));
+            Throwable first = e.getCause() == null ? e : e.getCause();
+            for (Throwable other : first.getSuppressed()) { // other forms that cannot be swept
+                err.println(StoreAddress.reason(other));
+            }
             return ExitCode.USAGE;
         }
         return ExitCode.OK;
