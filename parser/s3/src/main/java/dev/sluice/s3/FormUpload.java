@@ -412,13 +412,11 @@ final class FormUpload {
     }
 
     private CompletableFuture<ObjectStore.Created> upload(S3Sink file) {
-        CompletableFuture<ObjectStore.Created> known = file.upload;
-        if (known == null) {
+        if (file.upload == null) {
             CompletableFuture<?> ready = file.isChosen ? sinks.probed() : intent(file);
-            known = ready.thenCompose(fine -> sinks.store.create(file.target));
-            file.upload = known;
+            file.upload = ready.thenCompose(fine -> sinks.store.create(file.target));
         }
-        return known;
+        return file.upload;
     }
 
     /** Gives memory to waiting sinks, or requests it. */
@@ -477,7 +475,7 @@ final class FormUpload {
     /** Cleans up: intents after a commit, or everything else. */
     private void end() {
         files.forEach(S3Sink::releaseContent);
-        CompletableFuture<?> done = CompletableFuture.completedFuture(null);
+        CompletableFuture<?> done = CommitProtocol.DONE;
         for (S3Sink file : files) {
             String upload = file.uploadId();
             if (upload != null && file.stored == null) {

@@ -5,16 +5,18 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** One sweep, as {@link CommitProtocol} describes it. It processes forms one at a time. Forms that cannot be swept do not stop it. */
 final class Sweep {
@@ -158,20 +160,21 @@ final class Sweep {
      * @return a future that fails with the first failure if there is one; the others are its suppressed exceptions
      */
     private static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
-        CompletableFuture<@Nullable Throwable> last = CompletableFuture.completedFuture(null);
+        Set<Throwable> failures = new LinkedHashSet<>();
+        CompletableFuture<Void> last = CommitProtocol.DONE;
         for (T item : items) {
-            last = last.thenCompose(
-                    first -> Retries.made(() -> step.apply(item)).handle((done, failure) -> firstOf(first, failure)));
+            last = last.thenCompose(before -> step.apply(item)).exceptionally(failure -> {
+                failures.add(Retries.unwrap(failure));
+                return null;
+            });
         }
-        return last.thenCompose(
-                failure -> failure == null ? CommitProtocol.DONE : CompletableFuture.failedFuture(failure));
-    }
-
-    private static @Nullable Throwable firstOf(@Nullable Throwable first, @Nullable Throwable failure) {
-        Throwable next = failure == null ? null : Retries.unwrap(failure);
-        if (first != null && next != null && first != next) {
-            first.addSuppressed(next);
-        }
-        return first == null ? next : first;
+        return last.thenAccept(done -> {
+            Iterator<Throwable> failed = failures.iterator();
+            if (failed.hasNext()) {
+                Throwable first = failed.next();
+                failed.forEachRemaining(first::addSuppressed);
+                throw new CompletionException(first);
+            }
+        });
     }
 }

@@ -40,6 +40,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /** Forms whose commit is disturbed, and the objects that they leave, in a store in memory. */
@@ -57,7 +59,8 @@ class CommitTest {
         private final CompletableFuture<Void> released = new CompletableFuture<>();
         private volatile Predicate<String> late = NONE;
         private volatile Predicate<String> lost = NONE;
-        private volatile Predicate<String> forbidden = NONE;
+        private volatile Predicate<String> rejected = NONE;
+        private volatile int status;
         private volatile Predicate<String> unproven = NONE;
         private volatile Predicate<String> thrown = NONE;
         private volatile boolean isClosed;
@@ -69,9 +72,9 @@ class CommitTest {
                 throw new IllegalStateException("the client is broken");
             } else if (lost.test(name)) {
                 return CompletableFuture.failedFuture(new IOException(name + " was lost"));
-            } else if (forbidden.test(name)) {
+            } else if (rejected.test(name)) {
                 return CompletableFuture.failedFuture(Retries.explained(
-                        "PutObject", S3Exception.builder().statusCode(403).build()));
+                        "PutObject", S3Exception.builder().statusCode(status).build()));
             }
             CompletableFuture<T> made = MemoryStore.Network.super.send(name, work);
             if (unproven.test(name)) {
@@ -200,9 +203,20 @@ class CommitTest {
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {404, 409, 412, 500, 503})
+    void commit_rejectedOnceForATransientReason_isRepeated(int status) throws Exception {
+        AtomicInteger writes = new AtomicInteger();
+        network.rejected = RECORD.and(name -> writes.incrementAndGet() == 1);
+        network.status = status;
+        assertTrue(exists(stored(new File("a", 10))));
+        assertEquals(2, writes.get());
+    }
+
     @Test
     void commit_thatTheStoreForbids_isNotRepeated() throws Exception {
-        network.forbidden = RECORD;
+        network.rejected = RECORD;
+        network.status = 403;
         S3Form form = sinks.newForm();
         failure(send(form, form, new File("a", 10)).form());
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
