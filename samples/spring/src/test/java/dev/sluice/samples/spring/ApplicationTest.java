@@ -5,9 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.Content;
+import dev.sluice.MultipartBody;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Inet4Address;
@@ -83,49 +84,20 @@ class ApplicationTest {
         assertEquals(0, memory.used());
     }
 
-    /** A builder of bodies. */
-    private static final class Body {
-        private static final String BOUNDARY = "----sluice-spring";
-        private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-
-        Body part(String headers, byte[] content) {
-            out.writeBytes(("--" + BOUNDARY + "\r\n" + headers + "\r\n\r\n").getBytes(StandardCharsets.UTF_8));
-            out.writeBytes(content);
-            out.writeBytes(new byte[] {'\r', '\n'});
-            return this;
-        }
-
-        Body field(String name, String value) {
-            return part(
-                    "Content-Disposition: form-data; name=\"" + name + "\"", value.getBytes(StandardCharsets.UTF_8));
-        }
-
-        Body file(String name, String filename, byte[] content) {
-            return part(
-                    "Content-Disposition: form-data; name=\"" + name + "\"; filename=\"" + filename
-                            + "\"\r\nContent-Type: image/png",
-                    content);
-        }
-
-        byte[] bytes() {
-            byte[] close = ("--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.UTF_8);
-            ByteArrayOutputStream whole = new ByteArrayOutputStream();
-            whole.writeBytes(out.toByteArray());
-            whole.writeBytes(close);
-            return whole.toByteArray();
-        }
+    private static MultipartBody.Builder withFile(String name, String filename, byte[] content) {
+        return MultipartBody.builder().file(name, filename, "image/png", Content.of(content));
     }
 
-    private HttpResponse<String> send(String method, String path, byte[] body) throws Exception {
+    private HttpResponse<String> send(String method, String path, MultipartBody body) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve(path))
-                .header("Content-Type", "multipart/form-data; boundary=" + Body.BOUNDARY)
-                .method(method, HttpRequest.BodyPublishers.ofByteArray(body))
+                .header("Content-Type", body.contentType())
+                .method(method, body.publisher())
                 .build();
         return client.send(request, HttpResponse.BodyHandlers.ofString());
     }
 
-    private JsonNode sendOk(String method, String path, Body body) throws Exception {
-        HttpResponse<String> response = send(method, path, body.bytes());
+    private JsonNode sendOk(String method, String path, MultipartBody.Builder body) throws Exception {
+        HttpResponse<String> response = send(method, path, body.build());
         assertEquals(200, response.statusCode(), response.body());
         return JSON.readTree(response.body());
     }
@@ -153,7 +125,7 @@ class ApplicationTest {
         JsonNode answer = sendOk(
                 "POST",
                 "/titled",
-                new Body().field("title", "na\u00efve \u2603").file("file", "gr\u00f6\u00dfe.png", content));
+                withFile("file", "gr\u00f6\u00dfe.png", content).field("title", "na\u00efve \u2603"));
 
         assertEquals("na\u00efve \u2603", answer.get("title").asString());
         assertReceived("file", "gr\u00f6\u00dfe.png", content, answer.get("file"));
@@ -165,11 +137,10 @@ class ApplicationTest {
         JsonNode answer = sendOk(
                 "PUT",
                 "/album",
-                new Body()
-                        .file("photos", "1.png", noise(10))
+                withFile("photos", "1.png", noise(10))
                         .field("photos", "not a file")
-                        .file("photos", "2.png", large)
-                        .file("photos", "3.png", new byte[0]));
+                        .file("photos", "2.png", "image/png", Content.of(large))
+                        .file("photos", "3.png", "image/png", Content.of(new byte[0])));
 
         assertEquals(3, answer.size());
         assertReceived("photos", "1.png", noise(10), answer.get(0));
@@ -182,11 +153,12 @@ class ApplicationTest {
         JsonNode answer = sendOk(
                 "POST",
                 "/described",
-                new Body()
-                        .part(
-                                "Content-Disposition: form-data; name=\"description\"\r\nContent-Type: application/json",
-                                "{\"title\":\"\u2603\",\"tags\":[\"a\",\"b\"]}".getBytes(StandardCharsets.UTF_8))
-                        .file("file", "x.png", noise(5)));
+                withFile("file", "x.png", noise(5))
+                        .field(
+                                "description",
+                                "application/json",
+                                Content.of("{\"title\":\"\u2603\",\"tags\":[\"a\",\"b\"]}"
+                                        .getBytes(StandardCharsets.UTF_8))));
 
         assertEquals("\u2603", answer.at("/description/title").asString());
         assertEquals("b", answer.at("/description/tags/1").asString());
@@ -196,7 +168,7 @@ class ApplicationTest {
     @Test
     void transferTo_storesSmallAndLargeFiles() throws Exception {
         for (int size : new int[] {0, 100, 500_000}) {
-            JsonNode answer = sendOk("POST", "/stored", new Body().file("file", "../../evil.png", noise(size)));
+            JsonNode answer = sendOk("POST", "/stored", withFile("file", "x.png", noise(size)));
             Path stored = directory.resolve("stored").resolve(answer.get("as").asString());
             assertArrayEquals(noise(size), Files.readAllBytes(stored));
             assertEquals(size, answer.get("size").asInt());
@@ -219,7 +191,7 @@ class ApplicationTest {
 
     @Test
     void upload_fromAnotherOrigin_isRefused() throws Exception {
-        byte[] body = new Body().file("file", "x.png", noise(5)).bytes();
+        MultipartBody body = withFile("file", "x.png", noise(5)).build();
         assertEquals(200, statusOfUpload(root.toString(), body));
         List<String> before = storedFiles();
         assertEquals(403, statusOfUpload("http://elsewhere.example", body));
@@ -227,11 +199,11 @@ class ApplicationTest {
         assertEquals(before, storedFiles());
     }
 
-    private int statusOfUpload(String origin, byte[] body) throws Exception {
+    private int statusOfUpload(String origin, MultipartBody body) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(root.resolve("/stored"))
-                .header("Content-Type", "multipart/form-data; boundary=" + Body.BOUNDARY)
+                .header("Content-Type", body.contentType())
                 .header("Origin", origin)
-                .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+                .POST(body.publisher())
                 .build();
         return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
     }
@@ -256,7 +228,7 @@ class ApplicationTest {
     @Test
     void pageAndMeters_areServed() throws Exception {
         assertTrue(get("/").contains("<progress"));
-        sendOk("POST", "/titled", new Body().field("title", "t").file("file", "x.png", noise(5)));
+        sendOk("POST", "/titled", withFile("file", "x.png", noise(5)).field("title", "t"));
         assertTrue(JSON.readTree(get("/actuator/metrics/sluice.forms"))
                         .at("/measurements/0/value")
                         .asDouble()
@@ -272,11 +244,11 @@ class ApplicationTest {
     void invalidFields_areNamed() throws Exception {
         String[][] forms = {{" ", "title "}, {"t".repeat(81), "title "}, {"t", "file "}, {"", "file ", ", title "}};
         for (String[] form : forms) {
-            Body body = new Body().field("title", form[0]);
+            MultipartBody.Builder body = MultipartBody.builder().field("title", form[0]);
             if (form[1].equals("title ")) {
-                body.file("file", "x.png", noise(100_000));
+                body.file("file", "x.png", "image/png", Content.of(noise(100_000)));
             }
-            HttpResponse<String> response = send("POST", "/titled", body.bytes());
+            HttpResponse<String> response = send("POST", "/titled", body.build());
             assertEquals(400, response.statusCode(), response.body());
             String detail = JSON.readTree(response.body()).get("detail").asString();
             assertTrue(detail.startsWith(form[1]), detail);
