@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * while the loop receives a large body over another connection. Each figure is a 99th percentile.
  */
 final class Fairness implements ServerBench {
-    static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
+    private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);
     private static final int WARM_UPS = 3;
     private static final int FORMS = 100;
     private static final String ONE_LOOP = "-Dio.netty.eventLoopThreads=1";
