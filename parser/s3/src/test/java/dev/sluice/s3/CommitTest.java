@@ -255,6 +255,16 @@ class CommitTest {
     }
 
     @Test
+    void commit_whoseKeyHasTheRecordOfAnotherWriter_fails() throws Exception {
+        S3Form form = sinks.newForm();
+        byte[] other = new FormRecord(form.id(), true, "other", List.of()).bytes();
+        bucket.objects.put(key(form, "form.json"), new ObjectStore.Content(other, "etag", bucket.now, bucket.now));
+        assertInstanceOf(
+                MultipartException.class,
+                failure(send(form, form, new File("a", 10)).form()));
+    }
+
+    @Test
     void form_olderThanTheTimeLimit_isNotCommitted() throws Exception {
         AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
         S3Form form = sinks().clock(now::get).build().newForm();
@@ -337,6 +347,20 @@ class CommitTest {
         sweepLater(Duration.ofDays(2));
         assertEquals(Set.of(completed), bucket.uploads.keySet());
         assertEquals(Set.of(key(form, "1"), key(form, "2"), key(form, "form.json")), bucket.keys());
+    }
+
+    @Test
+    void intentOfADeletion_staysAsLongAsTheDeletionMayBeInProgress() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        putIntent(form, CommitProtocol.DELETION);
+        String intent = "test/.open/" + form.id() + '/' + CommitProtocol.DELETION;
+        bucket.uploads.put("foreign", new ObjectStore.Upload(key(form, CommitProtocol.DELETION), "foreign"));
+        sweepLater(Duration.ofDays(2));
+        assertTrue(bucket.keys().contains(intent));
+        sweepLater(Duration.ofDays(5));
+        assertFalse(bucket.keys().contains(intent));
+        assertTrue(exists(form));
+        assertEquals(Set.of("foreign"), bucket.uploads.keySet());
     }
 
     @Test

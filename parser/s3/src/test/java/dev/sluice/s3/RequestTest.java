@@ -6,19 +6,26 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
+import dev.sluice.form.StoreMetrics;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
@@ -147,6 +154,39 @@ class RequestTest {
                 })
                 .get(1, TimeUnit.MINUTES);
         assertEquals(2, made.get());
+    }
+
+    @Test
+    void lostConnection_isRetried() throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        UploadPartResponse response = UploadPartResponse.builder().eTag("tag").build();
+        upload(
+                        2,
+                        () -> made.incrementAndGet() == 1
+                                ? CompletableFuture.failedFuture(SdkClientException.create("lost"))
+                                : CompletableFuture.completedFuture(response))
+                .get(1, TimeUnit.MINUTES);
+        assertEquals(2, made.get());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"500, 100", "503, 500", "429, 500"})
+    void pause_doubles_andIsLongerIfTheStoreIsBusy(int status, long longest) {
+        List<Long> pauses = new ArrayList<>();
+        Function<Duration, CompletableFuture<Void>> after = pause -> {
+            pauses.add(pause.toMillis());
+            return CompletableFuture.completedFuture(null);
+        };
+        var unused = new Retries(4, 100, after, StoreMetrics.NONE)
+                .trying(
+                        "UploadPart",
+                        () -> CompletableFuture.failedFuture(
+                                S3Exception.builder().statusCode(status).build()));
+        assertEquals(3, pauses.size());
+        for (int i = 0; i < 3; i++) {
+            long most = longest << i;
+            assertTrue(pauses.get(i) >= most / 2 && pauses.get(i) <= most, pauses::toString);
+        }
     }
 
     @Test

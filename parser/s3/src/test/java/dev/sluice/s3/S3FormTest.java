@@ -692,10 +692,11 @@ class S3FormTest {
             bucket.objects.put("test/.open/" + CommitProtocol.random() + "/1", content);
         }
         bucket.objects.put("test/.open/foreign", content);
+        bucket.objects.put("test/.open/" + "0".repeat(32), content);
         bucket.objects.put("other/.open/" + CommitProtocol.random() + "/1", content);
         bucket.now = bucket.now.plus(Duration.ofDays(2));
         assertEquals(4, sinks.sweep().get(MINUTES, TimeUnit.MINUTES).forms());
         assertTrue(store.requests.size() < 4 * 8 + 4, store.requests.size() + " requests");
-        assertEquals(200_000 + 2 * 4 + 2, bucket.keys().size());
+        assertEquals(200_000 + 2 * 4 + 3, bucket.keys().size());
     }
 }
