@@ -13,8 +13,8 @@ final class ArrayKernel {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
     /**
-     * The smallest number of bytes for which {@link #anyPair} is worth a call, because the JIT adds scalar loops before and after the
-     * vector loop.
+     * The smallest number of bytes for which {@link #anyPair} is worth a call. For fewer bytes, the scalar loops that the JIT adds before
+     * and after the vector loop take too much of the time.
      */
     static final int MIN_PASS_LENGTH = 256;
 

@@ -38,7 +38,7 @@ package dev.sluice.buffer;
  *   <li><em>Blocks</em>: the same check for 16 positions at a time, combined with a check for line breaks.
  * </ol>
  *
- * <p>The remaining positions are compared with the delimiter, starting at the line break. Other chunks, such as
+ * <p>The remaining positions, the <em>candidates</em>, are compared with the delimiter, starting at the line break. Other chunks, such as
  * composite buffers, are searched with {@link io.netty.buffer.ByteBuf#bytesBefore(int, int, byte)}.
  *
  * <p>The work is linear in the number of bytes, for every body and every boundary. A candidate is compared forward from its line break, and

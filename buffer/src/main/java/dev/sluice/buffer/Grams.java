@@ -41,7 +41,7 @@ final class Grams {
         this.multiplier = multiplier;
     }
 
-    /** {@return whether a gram, whose bytes are in little-endian order, is in this set; not for {@link #NONE}} */
+    /** {@return whether a gram, whose bytes are in little-endian order, is in this set} Not to be called on {@link #NONE}. */
     boolean contains(int gram) {
         int slot = gram * multiplier >>> SHIFT & slots.length - 1; // the JIT omits the check of a masked index
         return slots[slot] == gram;

@@ -300,7 +300,7 @@ class ChunkMemoryTest {
     /** A {@code ByteBuf} that is not from Netty may unwrap to a buffer with unrelated memory. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true"})
-    void foreignBuffer_notPartOfUnwrappedBuffer_isRead(boolean address, boolean direct) {
+    void foreignBuffer_withUnrelatedInnerBuffer_isRead(boolean address, boolean direct) {
         ByteBuf inside = direct ? Unpooled.directBuffer(8) : Unpooled.buffer(8);
         ByteBuf chunk = new UnpooledDirectByteBuf(UnpooledByteBufAllocator.DEFAULT, 1000, 1000) {
             @Override

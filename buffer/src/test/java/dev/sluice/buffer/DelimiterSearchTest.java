@@ -252,7 +252,7 @@ class DelimiterSearchTest {
     }
 
     @Test
-    void grams_notSeparable_areNotUsed() {
+    void grams_withoutCollisionFreeTable_areNotUsed() {
         byte[] body = new byte[100_000];
         byte[] text = text(BROWSER);
         System.arraycopy(text, 0, body, 99_000, text.length);
