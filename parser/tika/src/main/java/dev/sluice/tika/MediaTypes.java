@@ -30,7 +30,7 @@ public final class MediaTypes {
     @FunctionalInterface
     public interface Decision {
         /**
-         * {@return what to do with the part; not {@link PartDecision#peek}}
+         * {@return the decision for the part; never a {@link PartDecision#peek}}
          *
          * @param part the head of the part
          * @param type the detected media type in lower case, without parameters; {@code application/octet-stream} if it
