@@ -26,7 +26,7 @@ public final class Content {
 
     private final byte @Nullable [] array;
 
-    /** A slice of the caller's buffer, which the caller may release. */
+    /** A slice of the caller's buffer. It is not retained: the caller releases the buffer. */
     private final @Nullable ByteBuf buffer;
 
     private final StreamSource source;
@@ -68,7 +68,7 @@ public final class Content {
     }
 
     /**
-     * {@return content with the bytes of a file; its length is the present size of the file}
+     * {@return content with the bytes of a file; its length is the current size of the file}
      *
      * @throws IOException if the size cannot be read
      */
@@ -88,7 +88,7 @@ public final class Content {
     }
 
     /**
-     * {@return this content with a declared length, which the bytes read must match exactly}
+     * {@return a copy of this content with a declared length} Sending fails if the content has more or fewer bytes.
      *
      * @throws IllegalArgumentException if {@code length} is negative
      */
@@ -108,7 +108,7 @@ public final class Content {
         return used == null;
     }
 
-    /** Claims the content for one sending. {@return false if it can be sent only once and has been claimed before} */
+    /** {@return whether the content may be sent now} A call claims content that can be sent only once, and later calls return false. */
     boolean claim() {
         return used == null || !used.getAndSet(true);
     }

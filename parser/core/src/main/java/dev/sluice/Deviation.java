@@ -21,9 +21,9 @@ public enum Deviation {
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
     /**
-     * A {@code Content-Type} in which some readers find another boundary. It contains the word {@code boundary} in another parameter, as in
-     * {@code xboundary} and {@code x="; boundary=y"}, or in the boundary itself, as in {@code "boundary=y"} and {@code boundary}. A
-     * backslash in another quoted parameter has the same effect.
+     * A {@code Content-Type} in which some parsers find a different boundary. The word {@code boundary} occurs in another parameter, as in
+     * {@code xboundary} and {@code x="; boundary=y"}, or in the value of the boundary, as in {@code "boundary=y"} and {@code boundary}, or
+     * another quoted parameter contains a backslash.
      */
     LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A comma in place of the semicolon after the media type, as in an example of RFC 1867. */
@@ -128,10 +128,11 @@ public enum Deviation {
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /**
-     * A charset of a field that is not a superset of US-ASCII (UTF-16, EBCDIC). Such a charset in a {@code _charset_} field is ignored.
+     * The charset of a field, if it is not a superset of US-ASCII, such as UTF-16 or EBCDIC. Such a charset in a {@code _charset_} field is
+     * ignored.
      */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
-    /** A {@code charset} of a field that the platform does not support. UTF-8 is used instead. */
+    /** The charset of a field, if the platform does not support it. UTF-8 is used instead. */
     UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);
 
     /** The decision of a preset on a deviation. */

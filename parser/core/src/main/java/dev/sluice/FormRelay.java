@@ -16,8 +16,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A relay of a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new boundary.
- * {@link Preset#STRICT} accepts the result. Names and types that common servers are known to read differently are rejected or replaced.
+ * A relay that forwards a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new
+ * boundary. {@link Preset#STRICT} accepts the result. Names and types that common servers are known to read differently are rejected or
+ * replaced.
  *
  * {@snippet file="RelayForm.java" region="relay"}
  *
@@ -31,8 +32,8 @@ public final class FormRelay implements AutoCloseable {
      * A part of the outgoing form.
      *
      * @param filename null for a field; empty for a file input that was left empty. Such a part has no content, and is written as browsers
-     *     write it
-     * @param contentType null to write none
+     *     do
+     * @param contentType the media type, or null to write the part without a {@code Content-Type}
      * @param content replaces the content of the part, <em>transferred</em>; null to keep it
      */
     public record Part(
@@ -70,13 +71,13 @@ public final class FormRelay implements AutoCloseable {
     private final Rule rule;
     private Iterator<Part> added = List.<Part>of().iterator();
 
-    /** The head of the current part, until it is written: with the first content or at the end of the part. */
+    /** The head of the current part; null once it has been written, together with the first content or at the end of the part. */
     private @Nullable RelayedHead head;
 
-    /** Content after the head that was returned last. */
+    /** The content that follows the head returned by the last call. */
     private @Nullable ByteBuf pending;
 
-    /** Whether the content from the client is passed on for the current part. */
+    /** Whether the client's content of the current part is forwarded, neither skipped nor replaced by the rule. */
     private boolean passing;
 
     /** The decoder for the transfer encoding of the current part; null if it has none. */
@@ -174,8 +175,8 @@ public final class FormRelay implements AutoCloseable {
     }
 
     /**
-     * {@return a stream of the bytes to send, for a blocking HTTP client; close it} It reads from {@code in} on demand, and throws if the
-     * incoming form is rejected or incomplete. The HTTP client then aborts the request, because the stream has not ended.
+     * {@return a stream of the bytes to send, for a blocking HTTP client; the caller closes it} It reads from {@code in} on demand, and
+     * throws if the incoming form is rejected or incomplete. The HTTP client then aborts the request, because the stream has not ended.
      *
      * @param in the incoming body, which is not closed with the stream
      */
@@ -243,7 +244,7 @@ public final class FormRelay implements AutoCloseable {
                 .build();
     }
 
-    /** {@return content without its transfer encoding, <em>transferred</em>} */
+    /** {@return the content after transfer decoding, <em>transferred</em>} */
     private ByteBuf decoded(ByteBuf data) throws IOException {
         TransferDecoder transfer = this.transfer;
         if (transfer == null) {
@@ -267,7 +268,7 @@ public final class FormRelay implements AutoCloseable {
      * {@return the next bytes of the current part, which may be empty}
      *
      * @param content <em>transferred</em>
-     * @param last whether the part has no other content
+     * @param last whether no more content of the part follows
      */
     private ByteBuf write(ByteBuf content, boolean last) throws IOException {
         RelayedHead begun = head;

@@ -93,9 +93,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>State between calls</h2>
  *
  * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except the header section
- * and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the delimiter, and text that turns out to be
- * data is delivered from that text. Tests compare the state after different splits. They need only the fields below the comment "state that
- * influences the next call".
+ * and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the delimiter, and bytes that turn out to be
+ * data are delivered from that text. Tests compare the state after different splits. They need only the fields below the comment "state
+ * that influences the next call".
  */
 public final class MultipartDecoder implements AutoCloseable {
     /** The result of {@link #next()}. */
@@ -174,7 +174,7 @@ public final class MultipartDecoder implements AutoCloseable {
     @Nullable
     MultipartException failure;
 
-    /** The exception that ended the decoding, if the body did not cause it, such as an OutOfMemoryError of the allocator. */
+    /** The exception that ended decoding, if it is not a rejection of the body, such as an OutOfMemoryError of the allocator. */
     private @Nullable Throwable broken;
 
     // ---- the chunk being read
@@ -324,7 +324,8 @@ public final class MultipartDecoder implements AutoCloseable {
         } catch (Rejection rejection) {
             throw fail(rejection);
         } catch (RuntimeException | Error e) {
-            if (state != State.RELEASED && state != State.FAILED) { // the position in the chunk is unknown
+            // Decoding cannot continue, because the position in the chunk is unknown.
+            if (state != State.RELEASED && state != State.FAILED) {
                 broken = e;
                 state = State.FAILED;
                 releaseAfter(e);
@@ -356,7 +357,7 @@ public final class MultipartDecoder implements AutoCloseable {
         };
     }
 
-    /** Handles the states that read nothing, and in all other states the end of the chunk. */
+    /** Handles the end of the chunk, and the states that read no byte. */
     private @Nullable Event readNothing() throws MultipartException, Rejection {
         return switch (state) {
             case PART -> beginPart();

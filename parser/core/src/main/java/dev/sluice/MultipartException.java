@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The message has the format {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}. Unknown details are left out. It quotes
  * at most 64 characters of a field name and 16 characters of other input, escaped.
  *
- * <p>A decoder or reader that has failed throws the same instance from every later call, with the stack trace of the first. Check
- * for identity before calling {@link Throwable#addSuppressed}, which does not accept the exception itself.
+ * <p>A decoder or reader that has failed throws the same instance from every later call, with the stack trace of the first. {@link
+ * Throwable#addSuppressed} throws if an exception is added to itself, so compare the two exceptions before you call it.
  */
 public final class MultipartException extends IOException {
     private static final long serialVersionUID = 2L;

@@ -217,8 +217,8 @@ public final class MultipartOptions {
     }
 
     /**
-     * A builder of options. Each setter returns this builder. Setters may be called in any order; the last call of a setter counts. A
-     * number out of range causes an {@link IllegalArgumentException} that names the setting. Not thread-safe.
+     * A builder of options. Each setter returns this builder. Setters may be called in any order. If a setter is called again, the last
+     * value applies. A number out of range causes an {@link IllegalArgumentException} that names the setting. Not thread-safe.
      *
      * <p>Limits are exact: N is accepted, and N + 1 is rejected at the byte or part that exceeds the limit. Bytes are counted as they
      * arrive, and announced lengths are ignored. The limits apply to parts with and without a file name.
@@ -312,7 +312,10 @@ public final class MultipartOptions {
             return this;
         }
 
-        /** Sets the allocator of buffers, Netty's pooled allocator by default. A decoder then keeps header sections in unpooled memory. */
+        /**
+         * Sets the allocator of buffers, Netty's pooled allocator by default. If no allocator is set, a decoder keeps header sections in
+         * unpooled memory.
+         */
         public Builder allocator(ByteBufAllocator value) {
             this.allocator = Objects.requireNonNull(value, "allocator");
             return this;

@@ -239,7 +239,8 @@ public final class MultipartReader implements AutoCloseable {
         /**
          * {@return the head of the part, which may be kept longer than the part}
          *
-         * @throws IllegalStateException if the first call comes after the next part was read, or after a failure
+         * @throws IllegalStateException if the head was not requested before the next call of {@link MultipartReader#nextPart()}, or before
+         *     a failure
          */
         public PartHead head() {
             PartHead made = head;

@@ -61,7 +61,7 @@ public final class PartHead {
     }
 
     /**
-     * {@return a copy of this head, which is from a nested body, with the index and name of {@code outer} and an offset in the outer body}
+     * {@return a copy of this head of a nested part, with the index and name of {@code outer} and the offset in the outer body}
      */
     public PartHead within(PartHead outer) {
         return new PartHead(this, outer);
@@ -96,8 +96,9 @@ public final class PartHead {
     /**
      * {@return a base name that is safe to show and to store, derived from {@link #filename()}: the last element of the path, in the
      * normalization form NFKC, without control and bidirectional characters and with at most 255 bytes of UTF-8. Characters that Windows
-     * reserves, and quotes, variables and operators of a shell become {@code _}. Device names of Windows and names that start with {@code
-     * -} or {@code ~} get the prefix {@code _}. Empty if no file was selected or no character remains; null if the part has no file name}
+     * reserves or that a shell reads as quotes, variables or operators become {@code _}. Device names of Windows and names that start with
+     * {@code -} or {@code ~} get the prefix {@code _}. Empty if no file was selected or no character remains; null if the part has no file
+     * name}
      *
      * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself. Quote the name in a command,
      * because it may contain blanks and brackets.

@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 /**
  * The rate at which a client sends its body. Only the time during which the server waits for the client counts.
  *
- * <p>The credit of a client is a number of bytes. It starts at the minimum rate times the grace period. Each received
- * byte adds to it. Waiting for the client reduces it at the minimum rate, and below 0 the client is too slow. Clients
- * send in bursts, so a burst can save credit for a pause. The credit is capped at twelve grace periods, so that a
- * client that has sent a lot cannot stall for longer. Not thread-safe. Times are values of {@link System#nanoTime()}.
+ * <p>The credit of a client is a number of bytes. It starts at the minimum rate times the grace period. Each received byte adds 1 to it.
+ * While the server waits for the client, the credit falls at the minimum rate. The client is too slow if its credit is below 0. Clients
+ * send in bursts, so a burst can save credit for a pause. The credit is capped at twelve grace periods, so that a client that has sent a
+ * lot cannot stall for longer. Not thread-safe. Times are values of {@link System#nanoTime()}.
  */
 public final class ClientPace {
     private static final int MAX_GRACES = 12;
@@ -35,7 +35,7 @@ public final class ClientPace {
      * {@return the pace of a client that has not sent anything yet}
      *
      * @param minBytesPerSecond the minimum rate, 1 or more
-     * @param grace the time at the start during which the client does not have to send anything, more than 0
+     * @param grace the time at the start during which the client need not send anything, more than 0
      */
     public static ClientPace of(long minBytesPerSecond, Duration grace) {
         return new ClientPace(minBytesPerSecond, Objects.requireNonNull(grace, "grace"));
@@ -71,7 +71,7 @@ public final class ClientPace {
     }
 
     private void charge(long now) {
-        if (waiting && now - since > 0) { // another thread may have charged up to a later time
+        if (waiting && now - since > 0) { // false if another thread has already charged the time up to a later point
             credit -= (now - since) * bytesPerNano;
             since = now;
         }

@@ -34,16 +34,16 @@ public interface FormAdmission {
 
     /**
      * Asks to give up a pending {@link #commit}, because the form was aborted or the commit takes longer than {@link
-     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission fails the pending readiness.
-     * Otherwise the outcome of the commit decides, and the form may still complete. Called at most once, on any thread.
+     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission must fail the pending readiness. Otherwise the form
+     * ends as the commit does, and may still complete. Called at most once, on any thread.
      *
      * @param reason why the form was aborted
      */
     default void cancelCommit(Throwable reason) {}
 
     /**
-     * Called after the form has ended, successfully or not, and its sinks are closed. Called exactly once for each call
-     * of {@link #admit}, even one that threw, on any thread.
+     * Called after the form has ended, successfully or not, and its sinks are closed. Called exactly once for each call of {@link #admit},
+     * even if that call threw. May be called on any thread.
      */
     default void ended() {}
 }

@@ -68,7 +68,7 @@ public record FormHead(
         try {
             return values.size() == 1 ? Long.parseLong(values.get(0)) : -1;
         } catch (NumberFormatException e) {
-            return -1; // servers reject such a request themselves
+            return -1; // the server itself rejects a request with a malformed length
         }
     }
 

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The receiver of one form from a {@link FormSource}. It controls the flow, enforces time limits, and ends the form exactly once.
  *
- * <p><b>Life cycle.</b> {@link Forms#receive} opens the intake and checks the head of the request. The source {@linkplain #offer
- * offers} the body in chunks, as many bytes as there is {@link #demand()} for, and calls {@link #finish()} after the last one. Each
- * part goes to the destination that the {@link PartDecider} chose. Once all parts are complete and published, {@link
- * #completion()} has the form.
+ * <p><b>Life cycle.</b> {@link Forms#receive} opens the intake and checks the head of the request. The source {@linkplain #offer offers}
+ * the body in chunks, as many bytes as there is {@link #demand()} for, and calls {@link #finish()} after the last one. Each part goes to
+ * the destination that the {@link PartDecider} chose. When all parts are complete and published, {@link #completion()} completes with the
+ * form.
  *
  * <p><b>End.</b> A form ends exactly once: it is complete, rejected or aborted, or a sink, the disk or the application has failed. Unless
  * it is complete, it releases everything it held and removes all published parts before {@link #completion()} fails. A rejected form may
@@ -34,11 +34,11 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Flow control.</b> The demand is 0 while a sink is not ready or enough chunks wait to be decoded. A slow sink therefore
  * slows the client down, and no thread waits for it. When demand returns, the intake calls {@link FormSource#wanted()}.
  *
- * <p><b>Threads.</b> One thread at a time, the thread of the source, calls {@link #offer} and {@link #finish}. All other methods may
- * be called by any thread. One thread at a time decodes and calls sinks. If a call finds another thread decoding, that thread also
- * does the work of the call. Work caused by an offer runs through {@link FormSource#run}. All other work (when a sink is ready, when
- * a time limit is exceeded, or after a break for other forms) runs through {@link FormSource#resume}, because timers and the threads
- * of sinks must not block.
+ * <p><b>Threads.</b> One thread at a time, the thread of the source, calls {@link #offer} and {@link #finish}. All other methods may be
+ * called by any thread. One thread at a time decodes and calls sinks. If a call finds another thread decoding, that thread also does the
+ * work of the call. Work caused by an offer runs through {@link FormSource#run}. All other work (when a sink is ready, when a time limit is
+ * exceeded, or after other forms have used the thread) runs through {@link FormSource#resume}, because timers and the threads of sinks must
+ * not block.
  *
  * <p><b>Ownership.</b> Chunks are transferred to the intake, which releases them on every path. The completed form belongs to the
  * receiver of {@link #completion()}.
@@ -165,8 +165,7 @@ public final class FormIntake {
     }
 
     /**
-     * Reads once from {@code in}, at most as many bytes as there is {@link #demand()} for, and offers them, or finishes at the
-     * end of the stream.
+     * Reads once from {@code in}, up to the {@link #demand()}, and offers the bytes. At the end of the stream, calls {@link #finish()}.
      *
      * @return the number of bytes, or -1 at the end
      * @throws IOException if reading the stream fails
@@ -265,8 +264,8 @@ public final class FormIntake {
     }
 
     /**
-     * Ends the form on a thread of the source. On a busy server that thread may start late, so it checks whether the
-     * reason {@code stillHolds}.
+     * Ends the form on a thread of the source. On a busy server the thread may start late, so it first checks whether the reason
+     * {@code stillHolds}.
      */
     private void endLater(Throwable reason, BooleanSupplier stillHolds) {
         Ending requested = new Ending(reason, false, false);

@@ -281,7 +281,7 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the time before the minimum rate applies, 5 seconds by default. During this time a client does not have to send anything.
+         * Sets the time before the minimum rate applies, 5 seconds by default. During this time a client need not send anything.
          */
         public Builder minRateGrace(Duration value) {
             this.minRateGrace = Setting.MIN_RATE_GRACE.check(value);

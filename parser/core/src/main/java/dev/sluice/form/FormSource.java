@@ -4,7 +4,7 @@ package dev.sluice.form;
  * The source of the bytes of one form, implemented by an adapter. The adapter reads as many bytes as its {@link FormIntake} has
  * {@linkplain FormIntake#demand() demand} for and {@linkplain FormIntake#offer offers} them.
  *
- * <p>Experimental, as {@link FormIntake} is.
+ * <p>Experimental, like {@link FormIntake}.
  */
 public interface FormSource {
     /** {@return the request headers that describe the body} */

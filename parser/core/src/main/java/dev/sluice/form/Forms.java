@@ -81,8 +81,8 @@ public final class Forms implements Closeable {
 
     /**
      * Reads a whole form. Blocks while {@code in} blocks, and while a sink is not ready. If the body is rejected, up to {@link
-     * FormOptions#maxDrainBytes()} more bytes of it are read and discarded, because many clients read the response only after
-     * they have sent the body. Nothing is discarded if the declared length shows that more would remain.
+     * FormOptions#maxDrainBytes()} more bytes of it are read and discarded, because many clients read the response only after they have
+     * sent the body. Nothing is discarded if the declared length shows that more bytes than this would remain.
      *
      * @param in the body. It is read to its end, or as far as described above, and not closed
      * @param contentType the {@code Content-Type} of the request; null is rejected with 415
@@ -196,7 +196,7 @@ public final class Forms implements Closeable {
             tasks.add(work);
         }
 
-        /** {@return the form} The intake demands the bytes of a rejected body that are to be discarded, too. */
+        /** {@return the form} After a rejection, the demand of the intake covers the bytes to discard. */
         MultipartForm read(FormIntake intake, InputStream in) throws IOException {
             try {
                 while (awaitDemand(intake) && intake.read(in, true) >= 0) {}

@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit for the memory that all uploads of a process hold together. Create one per process and share it. Thread-safe, without locks.
+ * A limit on the memory that all uploads of a process hold together. Create one per process and share it. Thread-safe, without locks.
  *
  * <p><b>Reservations.</b> Memory is reserved before it is allocated, and a reservation that would exceed the capacity fails. Each request
- * has an {@link Account}. It is closed when the request ends, which releases everything that is still reserved.
+ * has an {@link Account}. The account is closed when the request ends, which releases everything that is still reserved.
  *
  * <p><b>Charges.</b> A form charges the buffers of its parts in memory, the chunk that is being decoded, and the maximum size of one header
  * section. Each of its parts adds 512 bytes, the size of its header section, and 2 bytes for each character of its name and file name. A

@@ -82,8 +82,8 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     }
 
     /**
-     * {@return {@code options} of the incoming form, changed to send it} Transfer encodings and nested bodies are decoded, because the
-     * outgoing form has neither.
+     * {@return {@code options} for the incoming form, changed so that it is forwarded} Transfer encodings and nested bodies are decoded,
+     * because the outgoing form has neither.
      *
      * @param decider returns {@link PartDecision#to} with {@link #part(PartHead)} for each part to send
      */
@@ -106,13 +106,13 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
      * IllegalArgumentException}.
      *
      * @param filename null for a field; empty for a file input that was left empty, which has no content
-     * @param contentType null to send none
+     * @param contentType the media type, or null to send the part without a {@code Content-Type}
      */
     public PartSink part(String name, @Nullable String filename, @Nullable String contentType) {
         return new Part(new RelayedHead(name, filename, contentType, null));
     }
 
-    /** The sink of one part. It begins the part with the first content, so that a sink that is not used leaves nothing. */
+    /** The sink of one part. It begins the part with the first content, so an unused sink leaves no trace in the body. */
     private final class Part implements PartSink {
         private final RelayedHead head;
         private boolean begun;
@@ -267,7 +267,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
 
     /** Sends the next signals to the subscriber and to the form. {@return false: the task never stops early} */
     private boolean deliver() {
-        Readiness form = blocked;
+        Readiness waitingForm = blocked;
         boolean last = committing;
         Flow.Subscriber<? super ByteBuf> to = subscriber;
         while (failure.get() == null && to != null && demand.get() > 0) {
@@ -290,8 +290,8 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
             if (to != null && !cancelled) {
                 IsolatedCall.run(() -> to.onError(reason));
             }
-            if (form != null) {
-                form.fail(reason);
+            if (waitingForm != null) {
+                waitingForm.fail(reason);
             }
         } else if (waiting.isEmpty()) {
             if (last && to != null) {
@@ -299,8 +299,8 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
                 complete = true;
                 IsolatedCall.run(to::onComplete);
             }
-            if (form != null && (last ? complete : demand.get() > 0)) {
-                form.ready();
+            if (waitingForm != null && (last ? complete : demand.get() > 0)) {
+                waitingForm.ready();
             }
         }
         return false;

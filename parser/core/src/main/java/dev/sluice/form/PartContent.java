@@ -48,7 +48,7 @@ public final class PartContent implements Closeable {
     }
 
     /**
-     * {@return all bytes, as from {@link FormPart#bytes()}}
+     * {@return all bytes, like {@link FormPart#bytes()}}
      *
      * @throws IOException if the file cannot be read, or the content does not fit into an array (2 GiB)
      * @throws IllegalStateException after {@link #moveTo} or {@link #close()}

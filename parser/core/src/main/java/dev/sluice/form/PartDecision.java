@@ -33,8 +33,8 @@ public final class PartDecision {
         /**
          * {@return the decision for the whole part, including the bytes in {@code first}; not another peek}
          *
-         * @param first the first bytes of the part: as many as requested, or the whole content if it is shorter.
-         *     Transfer encodings are decoded if the form decodes them. A copy, <em>transferred</em> to the callback
+         * @param first the first bytes of the part: as many as requested, or the whole content if it is shorter. Transfer encodings are
+         *     decoded if the form decodes them. The array is a copy, <em>transferred</em> to the callback
          * @throws IOException to fail the form with this exception
          */
         PartDecision decide(byte[] first) throws IOException;

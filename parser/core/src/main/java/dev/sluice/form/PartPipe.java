@@ -165,7 +165,7 @@ public final class PartPipe implements PartSink {
         try {
             if (end == End.NONE || end == End.COMPLETE) {
                 end = End.FAILED;
-                drop();
+                discardAll();
             }
             changed.signalAll();
         } finally {
@@ -173,7 +173,7 @@ public final class PartPipe implements PartSink {
         }
     }
 
-    private void drop() {
+    private void discardAll() {
         queue.forEach(next -> next.data.release());
         queue.clear();
         size = 0;
@@ -243,15 +243,16 @@ public final class PartPipe implements PartSink {
             } else if (end == End.ABANDONED) {
                 throw new IOException("the stream is closed");
             } else if (queue.isEmpty() && end == End.NONE) {
-                leave();
+                abandon();
                 throw new IOException("no bytes of the part arrived for " + TimeUnit.NANOSECONDS.toMillis(maxWaitNanos)
                         + " ms (maxWait of the pipe)");
             }
         }
 
-        private @Nullable Readiness leave() {
+        /** {@return the readiness for which the form waits, or null} Discards all bytes. */
+        private @Nullable Readiness abandon() {
             end = end == End.FAILED ? end : End.ABANDONED;
-            drop();
+            discardAll();
             Readiness waiting = full;
             full = null;
             return waiting;
@@ -273,7 +274,7 @@ public final class PartPipe implements PartSink {
             lock.lock();
             try {
                 boolean read = end == End.PUBLISHED && queue.isEmpty();
-                waiting = read ? null : leave();
+                waiting = read ? null : abandon();
             } finally {
                 lock.unlock();
             }

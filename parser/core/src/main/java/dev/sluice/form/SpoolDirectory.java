@@ -138,7 +138,7 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** Turns {@link #maxSpoolBytes} off. */
+        /** Removes the limit {@link #maxSpoolBytes}. */
         public Builder unlimitedSpoolBytes() {
             this.maxSpoolBytes = Long.MAX_VALUE;
             return this;
@@ -150,7 +150,7 @@ public final class SpoolDirectory implements Closeable {
             return this;
         }
 
-        /** Turns {@link #maxSpoolFiles} off. */
+        /** Removes the limit {@link #maxSpoolFiles}. */
         public Builder unlimitedSpoolFiles() {
             this.maxSpoolFiles = Long.MAX_VALUE;
             return this;

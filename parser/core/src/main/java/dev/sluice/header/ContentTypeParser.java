@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A parser of the {@code Content-Type} of a body. It rejects a value in which other readers may find another boundary.
+ * A parser of the {@code Content-Type} of a body. It rejects a value in which other parsers may find a different boundary.
  *
  * <pre>
  * value = type "/" subtype *( OWS ";" OWS [ name "=" ( run / quoted-string ) ] )     RFC 9110 sections 5.6.6 and 8.3.1

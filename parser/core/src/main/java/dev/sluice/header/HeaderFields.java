@@ -93,8 +93,7 @@ public final class HeaderFields {
     /**
      * {@return a copy of {@code array[from..to)} in which each fold (a line end within a value), with the blanks around it, is one space}
      *
-     * @param origins an array that is empty or as long as the range, and then receives the index in {@code array} of each byte of the
-     *     result
+     * @param origins an empty array, or an array as long as the range, which receives the index in {@code array} of each byte of the result
      */
     static byte[] unfold(byte[] array, int from, int to, int[] origins) {
         byte[] unfolded = new byte[to - from];

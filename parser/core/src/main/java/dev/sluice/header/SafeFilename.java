@@ -125,7 +125,7 @@ public final class SafeFilename {
         String extension = size(tail) <= 32 ? tail : "";
         int room = MAX_BYTES - size(extension);
         int end = 0;
-        for (; ; ) { // ends, because the name is too long
+        for (; ; ) { // always returns, because the whole name is too long
             int c = name.codePointAt(end);
             room -= size(Character.toString(c));
             if (room < 0) {

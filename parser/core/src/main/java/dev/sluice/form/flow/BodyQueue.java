@@ -41,7 +41,7 @@ public final class BodyQueue {
     /**
      * Adds {@code chunk}, which is <em>transferred</em> to the queue, or discards it.
      *
-     * @return whether the chunk waits to be decoded
+     * @return whether the chunk was added, not discarded
      */
     public boolean add(ByteBuf chunk) {
         int size = chunk.readableBytes();
@@ -110,7 +110,7 @@ public final class BodyQueue {
         return chunks.peek();
     }
 
-    /** {@return the next chunk, <em>transferred</em> to the caller} It counts until {@link #decoded}. */
+    /** {@return the next chunk, <em>transferred</em> to the caller} It counts against the room until {@link #decoded}. */
     public ByteBuf remove() {
         return chunks.remove();
     }

@@ -51,7 +51,7 @@ final class LockedDirectory implements Closeable {
     private LockedDirectory(Path directory, Path lockFile) throws IOException {
         this.directory = directory;
         this.lockFile = lockFile;
-        this.lock = FileChannel.open(lockFile, NEW, privately(lockFile, "rw-------"));
+        this.lock = FileChannel.open(lockFile, NEW, permissionAttributes(lockFile, "rw-------"));
     }
 
     /** {@return a new directory in {@code root}, which is created if it does not exist} */
@@ -81,7 +81,7 @@ final class LockedDirectory implements Closeable {
      */
     private static void makeRoot(Path root) throws IOException {
         try {
-            Files.createDirectories(root, privately(root, "rwx------"));
+            Files.createDirectories(root, permissionAttributes(root, "rwx------"));
         } catch (FileSystemException e) {
             String wrong = e instanceof AccessDeniedException
                     ? "no permission"
@@ -97,7 +97,7 @@ final class LockedDirectory implements Closeable {
     }
 
     private void makeDirectory() throws IOException {
-        Files.createDirectory(directory, privately(directory, "rwx------"));
+        Files.createDirectory(directory, permissionAttributes(directory, "rwx------"));
     }
 
     /**
@@ -227,10 +227,10 @@ final class LockedDirectory implements Closeable {
 
     /** {@return a channel to a new file that only its owner can read} */
     static WritableByteChannel newFile(Path path) throws IOException {
-        return Files.newByteChannel(path, NEW, privately(path, "rw-------"));
+        return Files.newByteChannel(path, NEW, permissionAttributes(path, "rw-------"));
     }
 
-    private static FileAttribute<?>[] privately(Path path, String permissions) {
+    private static FileAttribute<?>[] permissionAttributes(Path path, String permissions) {
         return path.getFileSystem().supportedFileAttributeViews().contains("posix")
                 ? new FileAttribute<?>[] {
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))

@@ -48,7 +48,7 @@ public final class Spool implements Closeable {
     /**
      * Creates and locks the directory, and deletes the files of killed processes.
      *
-     * @param names the names of the directory and of the files
+     * @param names supplies the names of the directory and of the files
      * @param maxBytes the quota, or null to {@linkplain #fit derive} it from the limits of the forms
      */
     public Spool(Path root, Supplier<String> names, @Nullable Long maxBytes, long maxFiles, long keepFreeBytes)
