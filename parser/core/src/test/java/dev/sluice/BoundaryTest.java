@@ -49,7 +49,7 @@ class BoundaryTest {
     }
 
     @Test
-    void deviation_ofBoundary_isFirstReportOfDecoder() {
+    void deviationOfBoundary_isReportedFirstByDecoder() {
         try (MultipartDecoder decoder = MultipartDecoder.create(read(TYPE + "boundary=*****", Preset.STANDARD))) {
             assertEquals(List.of(new ReportedDeviation(Deviation.BOUNDARY_CHARACTERS, -1, -1)), decoder.deviations());
             assertEquals(1, decoder.deviationCount());

@@ -43,9 +43,9 @@ import org.junit.jupiter.api.Test;
  *
  * <ul>
  *   <li>The witness has the same result in one chunk, in any two chunks, and in chunks of one byte.
- *   <li>The same is true for every word after the witness. Byte values that have the same effect in every state form a class, and one byte
- *       of each class is tried. Words are all sequences of up to three such bytes (two in short builds). Words are also delimiters with
- *       such a byte before them, after them, or in place of one of their bytes; they are split into two chunks at any place.
+ *   <li>The same is true for the witness followed by any word. Byte values that have the same effect in every state form a class, and words
+ *       use one byte of each class. A word is a sequence of up to three such bytes (two in short builds), or a delimiter with such a byte
+ *       before it, after it, or in place of one of its bytes. Delimiters are split into two chunks at any place.
  *   <li>Random bodies lead to a known abstract state, and have the same future as its witness: each byte causes the same events and
  *       leads to the same abstract state. This is evidence that abstract states contain everything that matters.
  * </ul>
@@ -71,7 +71,7 @@ class ExplorationTest {
     private record Limits(int body, int part, int parts, int preamble, int epilogue, int header, int headers) {
         static final Limits SMALL = new Limits(-1, 2, 2, 2, 2, 6, 1);
 
-        /** Limits that are large enough for a false delimiter, whose boundary has one character. */
+        /** Limits that are large enough for a false delimiter of a boundary of one character. */
         static final Limits FOR_FALSE_DELIMITERS = new Limits(-1, 6, 2, 6, 2, 4, 1);
 
         MultipartOptions options(Preset preset) {
@@ -403,7 +403,7 @@ class ExplorationTest {
             while (!shallow.isEmpty() || !deep.isEmpty()) {
                 if (shallow.isEmpty()) {
                     if (alphabet.isEmpty()) {
-                        alphabet();
+                        chooseAlphabet();
                     }
                     explore(deep.remove(), alphabet);
                 } else {
@@ -411,7 +411,7 @@ class ExplorationTest {
                 }
             }
             int known = alphabet.size();
-            alphabet();
+            chooseAlphabet();
             assertTrue(
                     known == 0 || known == alphabet.size(),
                     "the exploration of deep states has split a class of bytes");
@@ -448,7 +448,7 @@ class ExplorationTest {
         }
 
         /** Chooses one byte of each class. The bytes of a class have had the same effect in all states so far. */
-        private void alphabet() {
+        private void chooseAlphabet() {
             Map<String, byte[]> classes = new LinkedHashMap<>();
             for (byte[] b : ALL_BYTES) {
                 classes.putIfAbsent(futures.get(b[0] & 0xFF).toString(), b);
@@ -468,7 +468,7 @@ class ExplorationTest {
                 long singly = end(start().feedSingly(witness), finish);
                 for (int cut = 0; cut < witness.length; cut += step) {
                     Run run = start().feed(witness, 0, cut).feed(witness, cut, witness.length);
-                    same(singly, end(run, finish), witness, new byte[0], cut);
+                    requireSame(singly, end(run, finish), witness, new byte[0], cut);
                 }
             }
         }
@@ -577,10 +577,10 @@ class ExplorationTest {
                     .feed(word, cut, word.length)
                     .close();
             chunked++;
-            same(singly, whole, witness, word, cut);
+            requireSame(singly, whole, witness, word, cut);
         }
 
-        private void same(long expected, long actual, byte[] witness, byte[] word, int cut) {
+        private void requireSame(long expected, long actual, byte[] witness, byte[] word, int cut) {
             if (expected != actual) {
                 throw new AssertionError(this + ": after " + show(witness) + ", the bytes " + show(word) + " cut at "
                         + cut + " differ from single bytes");

@@ -250,7 +250,7 @@ class FormRelayTest {
     }
 
     @Test
-    void nameOfTheClient_tooLong_formIsRejected() throws IOException {
+    void tooLongNameOfTheClient_rejectsTheForm() throws IOException {
         String form = "--x\r\nContent-Disposition: form-data; name=\"" + "a".repeat(9000)
                 + "\"\r\nContent-Type: image\r\n\r\n\r\n--x--\r\n";
         MultipartOptions large = MultipartOptions.builder()
@@ -277,7 +277,7 @@ class FormRelayTest {
     }
 
     @Test
-    void rule_throws_relayIsClosed() throws IOException {
+    void rule_throwing_closesTheRelay() throws IOException {
         IOException refused = new IOException("not a photo");
         ByteBuf content = allocator.buffer().writeByte('a');
         try (FormRelay relay = relay(NameEscaping.REJECT, head -> {

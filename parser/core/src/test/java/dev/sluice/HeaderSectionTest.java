@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class HeaderSectionTest {
     /** The offset of a fold is its first blank, which may be before or after the line end. */
     @Test
-    void fold_deviation_isAtItsFirstBlank() {
+    void foldDeviation_isReportedAtItsFirstBlank() {
         for (String value : List.of(
                 "form-data; name=^ \r\n a",
                 "form-data; name=^\t \t\r\n a",

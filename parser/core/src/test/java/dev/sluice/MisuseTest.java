@@ -199,7 +199,7 @@ class MisuseTest {
     }
 
     @Test
-    void text_ofEndedPart_reportsNothing() throws IOException {
+    void text_ofEndedPart_reportsNoDeviation() throws IOException {
         String file = "Content-Disposition: form-data; name=a; filename=f\r\n";
         String unknown = Verdict.headers(file + "Content-Type: text/plain; charset=x-none\r\n");
         byte[] body = Decoding.bytes(unknown.replace("--x--\r\n", BODY));

@@ -117,7 +117,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void lookalikeDelimiter_split_precedingBytesAreDeliveredAtOnce() throws Exception {
+    void bytesBeforeSplitLookalike_areDeliveredAtOnce() throws Exception {
         MultipartOptions strict =
                 MultipartOptions.builder().preset(Preset.STRICT).build();
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), strict)) {
@@ -135,7 +135,7 @@ class MultipartDecoderTest {
 
     /** Consecutive heads may share positions, but only if all of them are equal. */
     @Test
-    void head_nextPartHasOtherHeaders_isUnchanged() throws Exception {
+    void head_isUnchangedByHeadersOfTheNextPart() throws Exception {
         String body = "--x\r\nContent-Disposition: form-data; name=a\r\nX: 1\r\nx:2\r\n\r\n\r\n"
                 + "--x\r\nX: 3\r\n 4\r\nContent-Disposition: form-data; name=b\r\nContent-Type: t/p;\r\n\tq=r\r\n\r\n\r\n"
                 + "--x\r\nY: 5\r\n 6\r\nContent-Disposition: form-data; name=c\r\nContent-Type: t/s;\r\n\tq=r\r\n\r\n\r\n--x--";
@@ -236,7 +236,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void closeDelimiter_padding_isReportedBeforeEachLineEnd() {
+    void paddingOfCloseDelimiter_isReportedWithAnyLineEnd() {
         String form = part("b") + "\r\n--x--";
         Preset reporting = Preset.COMPATIBLE.reporting(Deviation.TRANSPORT_PADDING);
         for (String end : List.of("\r\n", "\n", "")) {
@@ -325,7 +325,7 @@ class MultipartDecoderTest {
 
     /** Common mistakes of clients and servers, each with its message. */
     @Test
-    void body_withoutDelimiter_namesTheLikelyCause() throws MultipartException {
+    void bodyWithoutDelimiter_messageNamesTheLikelyCause() throws MultipartException {
         String none = "the boundary of the Content-Type does not occur in the body, which begins with ";
         assertFault("", "the body is empty: nothing arrived, or something has already read it (offset 0)");
         assertFault("--other\r\n\r\nv\r\n--other--", none + "--other (offset 23)");

@@ -58,7 +58,7 @@ class PresetTest {
     }
 
     @Test
-    void strict_rejectsReportsOfStandardExceptTwoFilenames() {
+    void strict_rejectsWhatStandardReports_exceptTwoFilenames() {
         assertEquals(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD), all(Preset.STRICT::accepts));
         assertEquals(Set.of(), all(Preset.STRICT::reports));
     }
@@ -86,7 +86,7 @@ class PresetTest {
     }
 
     @Test
-    void change_repeated_lastOneCounts() {
+    void changesOfOneDeviation_lastOneApplies() {
         for (Deviation deviation : Deviation.values()) {
             Preset preset = Preset.STANDARD.refusing(deviation).reporting(deviation);
             assertTrue(preset.reports(deviation));

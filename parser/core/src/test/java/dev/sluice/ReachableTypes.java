@@ -38,7 +38,7 @@ final class ReachableTypes {
         return foreign;
     }
 
-    /** {@return the fields that each object of the type has, except inherited ones} */
+    /** {@return the instance fields that the type declares} */
     static List<Field> fields(Class<?> type) {
         List<Field> fields = new ArrayList<>();
         for (Field field : type.getDeclaredFields()) {

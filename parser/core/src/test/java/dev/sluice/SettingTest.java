@@ -97,7 +97,7 @@ class SettingTest {
 
     @ParameterizedTest
     @EnumSource(names = {"BODY", "FORM"})
-    void setter_changesItsSettingOnly(Scope scope) throws Exception {
+    void setter_changesOnlyItsSetting(Scope scope) throws Exception {
         Map<Setting, Object> defaults = built(scope, builder(scope));
         for (Setting setting : settings(scope).toList()) {
             Map<Setting, Object> expected = new EnumMap<>(defaults);
@@ -156,7 +156,7 @@ class SettingTest {
     }
 
     @Test
-    void numberOutOfRange_isRejectedWithNameAndCallThatTurnsItOff() {
+    void numberOutOfRange_messageNamesSettingAndCallThatTurnsItOff() {
         for (Setting setting : Setting.values()) {
             if (!isNumber(setting) || setting.scope() == Scope.MEMORY) {
                 continue;

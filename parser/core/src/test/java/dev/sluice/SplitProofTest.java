@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
  * chunks to the end of the body (k = n).
  *
  * <p>The mode of the search depends on the number of bytes searched before. Small bodies are therefore searched by grams or by passes
- * over spans only if {@link HeldSearch} forces the search into this mode. Feeding [j, k) in a forced mode must give the D(k) of the normal
+ * over spans only if {@link ForcedSearch} forces the search into this mode. Feeding [j, k) in a forced mode must give the D(k) of the normal
  * search, so that the mode does not matter in any chunk.
  */
 @Tag("sized")
@@ -66,12 +66,12 @@ class SplitProofTest {
         DIRECT_SPANS(true, true, false);
 
         private final boolean direct;
-        private final boolean held;
+        private final boolean forced;
         private final boolean grams;
 
-        Way(boolean direct, boolean held, boolean grams) {
+        Way(boolean direct, boolean forced, boolean grams) {
             this.direct = direct;
-            this.held = held;
+            this.forced = forced;
             this.grams = grams;
         }
 
@@ -153,10 +153,10 @@ class SplitProofTest {
                     with += run.passesWithCandidate;
                     without += run.passesWithoutCandidate;
                 }
-                assertEquals(way.grams, HeldSearch.hasUsedGrams(boundary), () -> way + " " + body.name());
+                assertEquals(way.grams, ForcedSearch.hasUsedGrams(boundary), () -> way + " " + body.name());
             }
             if (!way.grams) {
-                boolean passes = way.held && way.hasPasses();
+                boolean passes = way.forced && way.hasPasses();
                 assertEquals(passes, with > 1000, way + ": passes with a candidate: " + with);
                 assertEquals(passes, without > 1000, way + ": passes without a candidate: " + without);
             }
@@ -269,7 +269,7 @@ class SplitProofTest {
             long pairs = 0;
             for (int k : ends(stride, failedAt)) {
                 int last = Math.min(failedAt, k - 1); // a failed decoder takes no more input
-                for (int j = way.held ? 0 : 1; j <= last; j++) {
+                for (int j = way.forced ? 0 : 1; j <= last; j++) {
                     if (new Run(options, way, direct, heads, j, k).hash != whole[k]) {
                         throw wrong(way, "[0," + j + ")[" + j + "," + k + ") differs from [0," + k + ")");
                     }
@@ -304,7 +304,7 @@ class SplitProofTest {
             private final int j;
             private final int k;
             private final MultipartDecoder decoder;
-            private final HeldSearch search;
+            private final ForcedSearch search;
             private final boolean failed;
             private final long hash;
             private int passesWithCandidate;
@@ -318,7 +318,7 @@ class SplitProofTest {
                 this.j = j;
                 this.k = k;
                 decoder = MultipartDecoder.create(boundary, options);
-                search = HeldSearch.of(decoder);
+                search = ForcedSearch.of(decoder);
                 if (j > 0) {
                     feed(0, j);
                 }
@@ -350,10 +350,10 @@ class SplitProofTest {
             }
 
             private Event next() throws MultipartException {
-                if (!way.held) {
+                if (!way.forced) {
                     return decoder.next();
                 }
-                search.hold(way.grams);
+                search.force(way.grams);
                 Event event = decoder.next();
                 if (search.hasPassFoundCandidate()) {
                     passesWithCandidate++;

@@ -118,7 +118,7 @@ class StateHashTest {
             IOException.class,
             Throwable.class);
 
-    /** Fields that are in the hash only if they have a meaning: during a match, or after a deviation in the part. */
+    /** Fields that are in the hash only while they are in use: during a match, or after a deviation in the part. */
     private static final Set<String> CONDITIONAL = Set.of("matchStart", "part", "lineStart");
 
     @Test

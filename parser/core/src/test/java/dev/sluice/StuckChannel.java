@@ -12,15 +12,15 @@ public final class StuckChannel implements ByteChannel {
 
     @Override
     public int read(ByteBuffer target) {
-        return nothing();
+        return countCall();
     }
 
     @Override
     public int write(ByteBuffer source) {
-        return nothing();
+        return countCall();
     }
 
-    private int nothing() {
+    private int countCall() {
         if (++calls > 100) {
             throw new AssertionError("the caller retries forever");
         }

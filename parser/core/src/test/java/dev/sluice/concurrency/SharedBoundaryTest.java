@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.Boundary;
-import dev.sluice.HeldSearch;
+import dev.sluice.ForcedSearch;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.buffer.Delimiter;
@@ -87,9 +87,9 @@ class SharedBoundaryTest {
                 Boundary boundary = Boundary.of(VALUE);
                 try (MultipartDecoder one = decoder(boundary);
                         MultipartDecoder two = decoder(boundary)) {
-                    assertFalse(HeldSearch.hasUsedGrams(boundary), "created before the race");
+                    assertFalse(ForcedSearch.hasUsedGrams(boundary), "created before the race");
                     assertEquals(List.of(expected, expected), race.run(() -> sizes(one), () -> sizes(two)));
-                    assertTrue(HeldSearch.hasUsedGrams(boundary), "not created in the race");
+                    assertTrue(ForcedSearch.hasUsedGrams(boundary), "not created in the race");
                 }
             }
         }

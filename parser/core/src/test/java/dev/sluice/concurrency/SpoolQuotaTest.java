@@ -64,27 +64,27 @@ class SpoolQuotaTest {
 
         @Operation(nonParallelGroup = "one")
         public boolean oneGrows(@Param(gen = IntGen.class, conf = "1:8") int bytes) {
-            boolean reserved = room.reserves(bytes);
+            boolean reserved = room.tryReserve(bytes);
             one += reserved ? bytes : 0;
             return reserved;
         }
 
         @Operation(nonParallelGroup = "one")
         public void oneIsDeleted() {
-            room.giveBack(one);
+            room.release(one);
             one = 0;
         }
 
         @Operation(nonParallelGroup = "two")
         public boolean twoGrows(@Param(gen = IntGen.class, conf = "1:8") int bytes) {
-            boolean reserved = room.reserves(bytes);
+            boolean reserved = room.tryReserve(bytes);
             two += reserved ? bytes : 0;
             return reserved;
         }
 
         @Operation(nonParallelGroup = "two")
         public void twoIsDeleted() {
-            room.giveBack(two);
+            room.release(two);
             two = 0;
         }
 

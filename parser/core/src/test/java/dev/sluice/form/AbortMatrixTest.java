@@ -136,17 +136,17 @@ class AbortMatrixTest {
                     }
                 }
             }
-            case LIMIT_THEN_CLOSE -> failsThenClose(options.maxBodyBytes(at).build(), spool, body, at, chunk);
+            case LIMIT_THEN_CLOSE -> failThenClose(options.maxBodyBytes(at).build(), spool, body, at, chunk);
             case SINK_ERROR_THEN_CLOSE -> {
-                failsThenClose(options.build(), spool, body, at, chunk);
+                failThenClose(options.build(), spool, body, at, chunk);
                 assertTrue(sink.isClosed());
             }
             case BUDGET_THEN_CLOSE -> {
                 MemoryBudget little = MemoryBudget.of(8192 + 3 * at, 0, 0);
-                failsThenClose(options(spool, little, sink).build(), spool, body, body.length, chunk);
+                failThenClose(options(spool, little, sink).build(), spool, body, body.length, chunk);
                 assertEquals(0, little.used());
             }
-            case QUOTA_THEN_CLOSE -> failsThenClose(options.build(), spool, body, at, chunk);
+            case QUOTA_THEN_CLOSE -> failThenClose(options.build(), spool, body, at, chunk);
             case CONSUMER_THROWS -> {
                 PartDecider angry = part -> {
                     if (part.offset() >= at) {
@@ -154,7 +154,7 @@ class AbortMatrixTest {
                     }
                     return PartDecision.store();
                 };
-                failsThenClose(options.decider(angry).build(), spool, body, body.length, chunk);
+                failThenClose(options.decider(angry).build(), spool, body, body.length, chunk);
             }
         }
     }
@@ -168,7 +168,7 @@ class AbortMatrixTest {
     }
 
     /** Feeds a body that causes a failure, unless the form is completed first. */
-    private void failsThenClose(FormOptions options, SpoolDirectory spool, byte[] body, int at, int chunk)
+    private void failThenClose(FormOptions options, SpoolDirectory spool, byte[] body, int at, int chunk)
             throws IOException {
         try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
             try {

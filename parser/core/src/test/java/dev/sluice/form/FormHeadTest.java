@@ -14,7 +14,7 @@ class FormHeadTest {
     private static final String TYPE = "multipart/form-data; boundary=x";
 
     @Test
-    void severalTypes_orAnEncoding_areRejected() throws Exception {
+    void severalContentTypes_orContentEncoding_areRejected() throws Exception {
         for (String coding : new String[] {null, "identity", " Identity "}) {
             FormHead head = new FormHead(List.of(TYPE), coding, -7, false, null);
             assertEquals("x", head.boundary(Preset.STANDARD).value());

@@ -216,7 +216,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void retract_fails_isReportedWithTheFailure() throws IOException {
+    void failureOfRetraction_isAddedToTheFailureOfTheForm() throws IOException {
         PartPipe pipe = PartPipe.create(100, budget);
         Remote second = new Remote();
         PushedForm form = received(pipe, second);
@@ -250,7 +250,7 @@ class FormIntakeTest extends SpooledTest {
     /** Tests a complete part and a part that is being received. */
     @ParameterizedTest
     @ValueSource(ints = {61_000, 55_000})
-    void memoryFull_atChunk_movesPartsToFiles(int beforeItIsShort) throws IOException {
+    void memoryFull_atChunk_movesPartsToFiles(int bytesWhileThereIsMemory) throws IOException {
         MemoryBudget shared = MemoryBudget.of(1 << 20);
         byte[] body = new Upload()
                 .file("a", "a", "a".repeat(60_000))
@@ -258,11 +258,11 @@ class FormIntakeTest extends SpooledTest {
                 .toBytes();
         PushedForm form = PushedForm.create(
                 Upload.BOUNDARY, FormOptions.builder(spool, shared).build());
-        Upload.feed(form, body, 0, beforeItIsShort, 1000);
+        Upload.feed(form, body, 0, bytesWhileThereIsMemory, 1000);
         assertEquals(0, spool.files());
         try (MemoryBudget.Account others = shared.open()) {
             others.reserve(shared.capacity() * 3 / 4 - shared.used());
-            Upload.feed(form, body, beforeItIsShort, body.length, 16 << 10);
+            Upload.feed(form, body, bytesWhileThereIsMemory, body.length, 16 << 10);
             try (MultipartForm whole = form.finish()) {
                 assertFalse(whole.parts().get(0).isInMemory());
                 assertEquals(60_000, whole.parts().get(0).inputStream().readAllBytes().length);
@@ -466,20 +466,20 @@ class FormIntakeTest extends SpooledTest {
 
     /** An admission that becomes ready when the test decides. */
     private static final class DelayedAdmission implements FormAdmission {
-        private final Readiness may;
+        private final Readiness readiness;
         private Throwable fault = new IOException("closed");
         private int ended;
 
-        private DelayedAdmission(Readiness may) {
-            this.may = may;
+        private DelayedAdmission(Readiness readiness) {
+            this.readiness = readiness;
         }
 
         @Override
         public Readiness admit() {
-            if (may == Readiness.READY) {
+            if (readiness == Readiness.READY) {
                 throw Blocking.<RuntimeException>unchecked(fault);
             }
-            return may;
+            return readiness;
         }
 
         @Override
@@ -488,31 +488,31 @@ class FormIntakeTest extends SpooledTest {
         }
     }
 
-    private FormOptions behind(DelayedAdmission door) {
+    private FormOptions optionsWith(DelayedAdmission admission) {
         return options(new IdleSink(), new IdleSink()).toBuilder()
-                .admission(door)
+                .admission(admission)
                 .build();
     }
 
     @Test
     void demand_beforeAdmission_isZero() throws IOException {
-        DelayedAdmission door = new DelayedAdmission(Readiness.pending());
-        PushedForm form = PushedForm.create(Upload.BOUNDARY, behind(door));
+        DelayedAdmission admission = new DelayedAdmission(Readiness.pending());
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, optionsWith(admission));
         assertEquals(0, form.intake().demand());
-        door.may.ready();
+        admission.readiness.ready();
         assertEquals(0, form.wanted, "wanted() is not called within the call of the admission");
         runResumed(form);
         assertEquals(1, form.wanted);
         assertTrue(form.intake().demand() > 0);
         byte[] body = twoParts();
         Upload.feed(form, body, 0, body.length, 1000);
-        assertEquals(0, door.ended);
+        assertEquals(0, admission.ended);
         form.finish().close();
-        assertEquals(1, door.ended);
+        assertEquals(1, admission.ended);
     }
 
     @Test
-    void commit_follows_allPublishedSinks() throws IOException {
+    void commit_followsThePublicationOfAllSinks() throws IOException {
         for (boolean fails : new boolean[] {false, true}) {
             List<String> calls = new ArrayList<>();
             Readiness commit = Readiness.pending();
@@ -655,41 +655,41 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void admission_fails_failsTheForm() throws IOException {
+    void failedAdmission_failsTheForm() throws IOException {
         IOException full = new IOException("full");
         DelayedAdmission later = new DelayedAdmission(Readiness.pending());
-        PushedForm waiting = PushedForm.create(Upload.BOUNDARY, behind(later));
-        later.may.fail(full);
+        PushedForm waiting = PushedForm.create(Upload.BOUNDARY, optionsWith(later));
+        later.readiness.fail(full);
         runResumed(waiting);
         assertSame(full, assertThrows(IOException.class, waiting::finish));
         DelayedAdmission atOnce = new DelayedAdmission(Readiness.pending());
-        atOnce.may.fail(full);
-        FormOptions refusing = behind(atOnce);
+        atOnce.readiness.fail(full);
+        FormOptions refusing = optionsWith(atOnce);
         assertSame(full, assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, refusing)));
         DelayedAdmission throwing = new DelayedAdmission(Readiness.READY);
-        FormOptions closed = behind(throwing);
+        FormOptions closed = optionsWith(throwing);
         assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, closed));
         DelayedAdmission dying = new DelayedAdmission(Readiness.READY);
         dying.fault = new StackOverflowError();
-        FormOptions dead = behind(dying);
+        FormOptions dead = optionsWith(dying);
         assertThrows(StackOverflowError.class, () -> PushedForm.create(Upload.BOUNDARY, dead));
         DelayedAdmission never = new DelayedAdmission(Readiness.pending());
-        PushedForm gone = PushedForm.create(Upload.BOUNDARY, behind(never));
+        PushedForm gone = PushedForm.create(Upload.BOUNDARY, optionsWith(never));
         gone.close();
-        for (DelayedAdmission door : List.of(later, atOnce, throwing, dying, never)) {
-            assertEquals(1, door.ended);
+        for (DelayedAdmission admission : List.of(later, atOnce, throwing, dying, never)) {
+            assertEquals(1, admission.ended);
         }
         assertEquals(0, budget.used());
     }
 
     @Test
     void rejectedHead_isNotAdmitted() {
-        DelayedAdmission door = new DelayedAdmission(Readiness.pending());
-        FormOptions options = behind(door);
+        DelayedAdmission admission = new DelayedAdmission(Readiness.pending());
+        FormOptions options = optionsWith(admission);
         assertThrows(
                 MultipartException.class,
                 () -> Forms.of(options).read(new ByteArrayInputStream(new byte[0]), "text/plain"));
-        assertEquals(0, door.ended);
+        assertEquals(0, admission.ended);
     }
 
     @Test
@@ -759,7 +759,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void clientPace_countsOnlyTheTimeOfTheClient() throws IOException {
+    void clientPace_countsOnlyTimeSpentWaitingForTheClient() throws IOException {
         AtomicLong now = new AtomicLong();
         Remote sink = new Remote();
         FormOptions options = options(sink, sink).toBuilder().clock(now::get).build();
@@ -794,7 +794,7 @@ class FormIntakeTest extends SpooledTest {
     /** Many clients send nothing more until they have the response, and some then send nothing at all. */
     @ParameterizedTest
     @ValueSource(strings = {"multipart/form-data; boundary=x", "text/plain"})
-    void rejectedClient_sendsNothingMore_isNotAwaited(String type) throws IOException {
+    void rejectedClient_thatSendsNothingMore_isNotWaitedFor(String type) throws IOException {
         AtomicLong now = new AtomicLong();
         FormOptions options =
                 FormOptions.inMemory(budget).maxParts(1).clock(now::get).build();
@@ -816,7 +816,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void rejectedBody_clientStopsAfterFewBytes_isNotAwaited() {
+    void rejectedClient_thatStopsAfterFewBytes_isNotWaitedFor() {
         AtomicLong now = new AtomicLong();
         FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();
         PushedForm source = new PushedForm(new FormHead("text/plain", 10_000, false));
@@ -863,8 +863,8 @@ class FormIntakeTest extends SpooledTest {
     @ValueSource(classes = {IOException.class, IllegalStateException.class, StackOverflowError.class})
     void stream_throws_endsTheForm(Class<? extends Throwable> type) throws Exception {
         Throwable thrown = type.getConstructor().newInstance();
-        DelayedAdmission door = new DelayedAdmission(Readiness.pending());
-        door.may.ready();
+        DelayedAdmission admission = new DelayedAdmission(Readiness.pending());
+        admission.readiness.ready();
         Blocking sink = new Blocking();
         sink.go.countDown();
         InputStream broken = new ByteArrayInputStream(twoParts()) {
@@ -881,10 +881,10 @@ class FormIntakeTest extends SpooledTest {
                 return 0;
             }
         };
-        FormOptions options = options(sink).toBuilder().admission(door).build();
+        FormOptions options = options(sink).toBuilder().admission(admission).build();
         assertSame(thrown, assertThrows(type, () -> PushedForm.read(broken, Upload.BOUNDARY, options)));
         assertTrue(sink.closed);
-        assertEquals(1, door.ended);
+        assertEquals(1, admission.ended);
         assertEquals(0, budget.used());
     }
 
@@ -1014,7 +1014,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"goes on", "is aborted", "fails", "dies"})
+    @ValueSource(strings = {"continues", "is aborted", "fails", "dies"})
     void blockingSink_boundsTheReceivedBytes(String then) throws Exception {
         Blocking sink = new Blocking();
         WithWorker source = new WithWorker();
@@ -1026,7 +1026,7 @@ class FormIntakeTest extends SpooledTest {
         assertTrue(sink.blocks.await(2, TimeUnit.MINUTES));
         assertTrue(offered <= (512 << 10) + CHUNK, () -> "offered: " + offered);
         IOException broken = new IOException("broken");
-        if (then.equals("goes on")) {
+        if (then.equals("continues")) {
             sink.go.countDown();
             assertTrue(source.wanted.tryAcquire(2, TimeUnit.MINUTES));
             assertTrue(intake.demand() > 0);
@@ -1052,7 +1052,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void manyFormsWait_demandIsZeroUntilOwnBytesAreDecoded() throws Exception {
+    void demand_whileManyFormsWait_isZeroUntilOwnBytesAreDecoded() throws Exception {
         int forms = 24;
         byte[] body = new Upload().file("f", "f", "").toBytes();
         int close = Upload.BOUNDARY.value().length() + 8;

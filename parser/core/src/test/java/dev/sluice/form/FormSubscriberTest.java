@@ -125,7 +125,7 @@ class FormSubscriberTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void rejectedBody_isDiscarded_beforeFailure(boolean ends) {
+    void rejectedBody_isDiscardedBeforeTheFailureIsReported(boolean ends) {
         FormSubscriber form = subscriber(options().maxPartBytes(10).maxDrainBytes(5000), HEAD, queued::add);
         form.onSubscribe(requests);
         byte[] body = new Upload().file("f", "f", "y".repeat(20_000)).toBytes();
@@ -149,7 +149,7 @@ class FormSubscriberTest extends SpooledTest {
     /** A client that waits for 100 (Continue) has sent nothing that could be discarded. */
     @ParameterizedTest
     @ValueSource(longs = {100, 1L << 40})
-    void head_rejectedWithExpectation_failsAtOnce(long length) {
+    void rejectedHead_ofClientThatExpectsContinue_failsAtOnce(long length) {
         FormHead head = new FormHead("multipart/form-data; boundary=x", length, true);
         FormSubscriber form = subscriber(options().maxBodyBytes(50), head, Runnable::run);
         assertInstanceOf(MultipartException.class, failure(form));
@@ -208,7 +208,7 @@ class FormSubscriberTest extends SpooledTest {
     }
 
     @Test
-    void timer_rejectedByExecutor_endsForm() throws Exception {
+    void timerTask_rejectedByExecutor_endsForm() throws Exception {
         ClosedLater executor = new ClosedLater();
         FormSubscriber form = subscriber(options().noMinimumRate().minRateGrace(Duration.ofMillis(40)), HEAD, executor);
         form.onSubscribe(requests);
@@ -223,7 +223,7 @@ class FormSubscriberTest extends SpooledTest {
     }
 
     @Test
-    void timer_rejectedByExecutor_stillLimitsTheRestOfARejectedBody() throws Exception {
+    void timerTask_rejectedByExecutor_stillLimitsTheRestOfARejectedBody() throws Exception {
         ClosedLater executor = new ClosedLater();
         FormOptions.Builder options =
                 options().maxPartBytes(10).minBytesPerSecond(1000).minRateGrace(Duration.ofSeconds(1));

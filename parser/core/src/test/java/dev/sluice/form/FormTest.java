@@ -315,7 +315,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void charsetField_first_isUsedUnlessItIsTooLongForAName() throws IOException {
+    void firstCharsetField_isUsedUnlessItIsTooLongForACharsetName() throws IOException {
         for (int length : new int[] {64, 65}) {
             Upload upload = new Upload()
                     .field("_charset_", "u".repeat(length))

@@ -37,7 +37,7 @@ class KilledProcessTest {
         for (int kill = 0; kill < KILLS; kill++) {
             killAfter(1 + random.nextInt(400), kill, targets);
             List<Path> orphans = Upload.list(spoolRoot);
-            assertEquals(2, orphans.size(), "one directory and its lock, earlier ones swept: " + orphans);
+            assertEquals(2, orphans.size(), "one directory and its lock file; earlier ones were swept: " + orphans);
             left += Upload.list(orphans.get(0)).size();
         }
         try (SpoolDirectory spool =

@@ -31,12 +31,12 @@ class LimitsAndDecisionsTest extends SpooledTest {
         return FormOptions.builder(spool, budget).metrics(summaries::add);
     }
 
-    private static void passes(Upload upload, FormOptions options) throws IOException {
+    private static void assertAccepted(Upload upload, FormOptions options) throws IOException {
         upload.read(options).close();
     }
 
-    private static MultipartException fails(Reason reason, Upload upload, FormOptions options) {
-        MultipartException failure = assertThrows(MultipartException.class, () -> passes(upload, options));
+    private static MultipartException assertRejected(Reason reason, Upload upload, FormOptions options) {
+        MultipartException failure = assertThrows(MultipartException.class, () -> assertAccepted(upload, options));
         assertEquals(reason, failure.reason());
         assertEquals(413, failure.httpStatus());
         assertTrue(failure.getMessage().contains(" exceeds the limit of "), failure.getMessage());
@@ -49,13 +49,13 @@ class LimitsAndDecisionsTest extends SpooledTest {
         Upload upload = new Upload().field("abc", "value");
         long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6 + 5;
         FormOptions.Builder inMemory = FormOptions.inMemory(budget);
-        passes(upload, inMemory.maxInMemoryBytes(most).build());
-        passes(upload, inMemory.maxInMemoryBytes(most + 1).build());
-        fails(
+        assertAccepted(upload, inMemory.maxInMemoryBytes(most).build());
+        assertAccepted(upload, inMemory.maxInMemoryBytes(most + 1).build());
+        assertRejected(
                 Reason.IN_MEMORY_TOO_LARGE,
                 upload,
                 inMemory.maxInMemoryBytes(most - 1).build());
-        passes(upload, options().maxInMemoryBytes(most - 1).build()); // moves to a file instead
+        assertAccepted(upload, options().maxInMemoryBytes(most - 1).build()); // moves to a file instead
     }
 
     @Test
@@ -65,8 +65,8 @@ class LimitsAndDecisionsTest extends SpooledTest {
         Upload upload = new Upload().part(headers, "value");
         long charge = 512 + headers.length() + 2 + 2 * ("abc".length() + "de".length()) + "value".length();
         FormOptions.Builder inMemory = FormOptions.inMemory(budget);
-        passes(upload, inMemory.maxInMemoryBytes(charge).build());
-        fails(
+        assertAccepted(upload, inMemory.maxInMemoryBytes(charge).build());
+        assertRejected(
                 Reason.IN_MEMORY_TOO_LARGE,
                 upload,
                 inMemory.maxInMemoryBytes(charge - 1).build());
@@ -82,11 +82,11 @@ class LimitsAndDecisionsTest extends SpooledTest {
                 () -> PartDecision.peek(1, first -> PartDecision.to(PartSink.discard())));
         for (Supplier<PartDecision> decision : decisions) {
             FormOptions.Builder options = FormOptions.inMemory(budget).decider(part -> decision.get());
-            passes(upload, options.maxInMemoryBytes(one + 1).build()); // one byte for the peek
+            assertAccepted(upload, options.maxInMemoryBytes(one + 1).build()); // one byte for the peek
         }
         FormOptions.Builder skipping = FormOptions.inMemory(budget).decider(part -> PartDecision.skip(400, "no"));
-        passes(upload, skipping.maxInMemoryBytes(3 * one).build()); // the form keeps their heads
-        fails(
+        assertAccepted(upload, skipping.maxInMemoryBytes(3 * one).build()); // the form keeps their heads
+        assertRejected(
                 Reason.IN_MEMORY_TOO_LARGE,
                 upload,
                 skipping.maxInMemoryBytes(3 * one - 1).build());
@@ -260,7 +260,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     }
 
     @SuppressWarnings("unchecked")
-    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+    private static <T extends Throwable> void throwUnchecked(Throwable thrown) throws T {
         throw (T) thrown;
     }
 
@@ -280,7 +280,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
 
             @Override
             public void close() {
-                LimitsAndDecisionsTest.<RuntimeException>sneak(broken);
+                LimitsAndDecisionsTest.<RuntimeException>throwUnchecked(broken);
             }
         };
         FormOptions options = options().decider(part -> PartDecision.to(sink)).build();
@@ -408,7 +408,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
     @Test
     void metrics_reportOutcomeAndReason() {
         Upload upload = new Upload().file("f", "f", "x");
-        fails(Reason.PART_TOO_LARGE, upload, options().maxPartBytes(0).build());
+        assertRejected(Reason.PART_TOO_LARGE, upload, options().maxPartBytes(0).build());
         assertThrows(
                 MultipartException.class,
                 () -> PushedForm.read(

@@ -99,7 +99,7 @@ class PartPipeTest {
     }
 
     @Test
-    void stream_formFails_throws() throws Exception {
+    void stream_ofFailedForm_throws() throws Exception {
         PartPipe pipe = PartPipe.create(100, memory);
         write(pipe, "all");
         pipe.complete();
@@ -145,7 +145,7 @@ class PartPipeTest {
     }
 
     @Test
-    void smallSlice_keepsNoChunk() throws IOException {
+    void smallSlice_doesNotKeepItsChunk() throws IOException {
         PartPipe pipe = PartPipe.create(CHUNK, memory);
         ByteBuf chunk = Unpooled.buffer(CHUNK);
         for (int size : new int[] {2 << 10, CHUNK / 2}) { // the second is the largest that is copied

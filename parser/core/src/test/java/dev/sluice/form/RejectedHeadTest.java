@@ -233,7 +233,7 @@ class RejectedHeadTest extends SpooledTest {
             assertReportedOnce(Reason.DISK_FULL, announced(10 * MIB), options);
             files.failAt(-1);
             PushedForm.create(Upload.BOUNDARY, options, 1000).close();
-            assertFalse(files.calls().contains("statfs"), "a small body does not ask the file system");
+            assertFalse(files.calls().contains("statfs"), "for a small body, the free space is not queried");
         }
     }
 

@@ -42,7 +42,7 @@ class SinksTest extends SpooledTest {
         }
     }
 
-    private static void give(PartSink sink, String... texts) throws IOException {
+    private static void writeAndPublish(PartSink sink, String... texts) throws IOException {
         try (sink) {
             for (String text : texts) {
                 write(sink, text);
@@ -64,8 +64,8 @@ class SinksTest extends SpooledTest {
                 throw new AssertionError("the stream belongs to the application and must not be closed");
             }
         };
-        give(PartSink.to(out), "ab", "cd");
-        give(PartSink.to(Channels.newChannel(out)), "ef");
+        writeAndPublish(PartSink.to(out), "ab", "cd");
+        writeAndPublish(PartSink.to(Channels.newChannel(out)), "ef");
         assertEquals("abcdef", out.toString(StandardCharsets.US_ASCII));
     }
 
@@ -89,7 +89,7 @@ class SinksTest extends SpooledTest {
                 return Readiness.READY;
             }
         };
-        give(PartSink.tee(greedy, PartSink.to(two)), "ab", "c");
+        writeAndPublish(PartSink.tee(greedy, PartSink.to(two)), "ab", "c");
         assertTrue((one + "").startsWith("abc"));
         assertEquals("abc", two + "");
         FailingSink second = new FailingSink(new IOException("broken"), 0);
@@ -104,7 +104,7 @@ class SinksTest extends SpooledTest {
     @Test
     void limited_acceptsItsLimitExactly() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        give(PartSink.limited(PartSink.to(out), 4), "ab", "cd");
+        writeAndPublish(PartSink.limited(PartSink.to(out), 4), "ab", "cd");
         PartSink sink = PartSink.limited(PartSink.discard(), 4);
         write(sink, "abc");
         MultipartException failure = assertThrows(MultipartException.class, () -> write(sink, "de"));
@@ -118,7 +118,7 @@ class SinksTest extends SpooledTest {
     void digest_isComputedWhileThePartIsWritten() throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
-        give(PartSink.digest(digest, PartSink.to(out)), "a", "bc");
+        writeAndPublish(PartSink.digest(digest, PartSink.to(out)), "a", "bc");
         assertEquals("abc", out + "");
         assertEquals(
                 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -126,7 +126,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void toFile_appearsCompleteAndOnlyWithItsForm() throws IOException {
+    void toFile_appearsOnlyWithItsForm_andIsComplete() throws IOException {
         Path target = root.resolve("target");
         for (boolean complete : new boolean[] {false, true}) {
             PartSink aborted = PartSink.toFile(spool, target);
@@ -139,10 +139,10 @@ class SinksTest extends SpooledTest {
             aborted.close();
             assertFalse(Files.exists(target));
         }
-        give(PartSink.toFile(spool, target), "who", "le");
+        writeAndPublish(PartSink.toFile(spool, target), "who", "le");
         assertEquals("whole", Files.readString(target));
         Path empty = root.resolve("empty");
-        give(PartSink.toFile(spool, empty));
+        writeAndPublish(PartSink.toFile(spool, empty));
         assertEquals("", Files.readString(empty));
         assertEquals(0, spool.files());
     }

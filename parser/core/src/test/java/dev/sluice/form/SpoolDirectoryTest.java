@@ -190,7 +190,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void close_thatFailed_isTriedAgain() throws IOException {
+    void failedClose_isTriedAgain() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         SpoolDirectory spool =
                 SpoolDirectory.builder(files.wrap(root)).keepFreeBytes(0).open();
@@ -240,7 +240,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void deadProcessWithTheSameId_isSwept() throws IOException {
+    void filesOfDeadProcessWithTheSameId_areSwept() throws IOException {
         ProcessHandle process = ProcessHandle.current();
         for (long started :
                 new long[] {0, process.info().startInstant().orElseThrow().toEpochMilli()}) {
@@ -256,7 +256,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void copyInAnotherClassLoader_isTheSameProcess() throws Exception {
+    void copyInAnotherClassLoader_belongsToTheSameProcess() throws Exception {
         List<URL> classPath = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             classPath.add(Path.of(entry).toUri().toURL());
@@ -281,7 +281,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void freeSpace_deletedRoot_isStillKnown() throws IOException {
+    void freeSpace_isKnownAfterTheRootIsDeleted() throws IOException {
         Path directory = root.resolve("above").resolve("spool");
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {

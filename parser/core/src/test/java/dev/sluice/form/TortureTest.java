@@ -83,7 +83,7 @@ class TortureTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"posix", "basic", "crossing"})
-    void eachCall_failsOnce_leavesNothing(String kind) throws IOException {
+    void failureOfAnyCall_leavesNothing(String kind) throws IOException {
         FaultyFileSystem files = prepare();
         if (kind.equals("basic")) {
             files.basicOnly();
@@ -165,7 +165,7 @@ class TortureTest {
     }
 
     @Test
-    void delete_fails_isTriedAgain() throws IOException {
+    void failedDelete_isTriedAgain() throws IOException {
         FaultyFileSystem files = prepare();
         Path directory = files.wrap(root.resolve("spool"));
         try (SpoolDirectory spool =

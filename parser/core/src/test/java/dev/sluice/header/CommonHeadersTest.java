@@ -47,7 +47,7 @@ class CommonHeadersTest {
     }
 
     @Test
-    void matches_headersOfClients() {
+    void matches_acceptsHeadersOfClients() {
         for (String section : USUAL) {
             assertTrue(isCommon(section), section);
         }

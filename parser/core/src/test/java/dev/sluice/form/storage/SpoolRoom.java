@@ -11,11 +11,11 @@ public final class SpoolRoom {
     /** Releases all reserved bytes of the spool. */
     public SpoolRoom(Spool spool) {
         this.spool = spool;
-        giveBack(spool.bytes());
+        release(spool.bytes());
     }
 
     /** Reserves bytes if there is room, and returns whether there was. */
-    public boolean reserves(int bytes) {
+    public boolean tryReserve(int bytes) {
         try {
             spool.reserve(bytes);
             return true;
@@ -30,7 +30,7 @@ public final class SpoolRoom {
     }
 
     /** Releases the bytes of a deleted file. */
-    public void giveBack(long bytes) {
+    public void release(long bytes) {
         spool.forget(bytes);
     }
 

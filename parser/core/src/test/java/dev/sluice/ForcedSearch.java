@@ -10,7 +10,7 @@ import java.lang.invoke.VarHandle;
  * KiB. Only the fields that choose the mode are changed. Tests set the mode before each event, so the mode does not depend on previous
  * input. {@link dev.sluice.buffer.DelimiterSearch} explains grams and spans.
  */
-public final class HeldSearch {
+public final class ForcedSearch {
     private static final VarHandle SEARCH = field(MultipartDecoder.class, "search");
     private static final VarHandle GRAMS_FROM = field(DelimiterSearch.class, "gramsResumeAt");
     private static final VarHandle SPANS_FROM = field(DelimiterSearch.class, "passesResumeAt");
@@ -20,7 +20,7 @@ public final class HeldSearch {
 
     private final DelimiterSearch search;
 
-    private HeldSearch(DelimiterSearch search) {
+    private ForcedSearch(DelimiterSearch search) {
         this.search = search;
     }
 
@@ -34,20 +34,20 @@ public final class HeldSearch {
     }
 
     /** {@return the search of a decoder, in its normal mode} */
-    static HeldSearch of(MultipartDecoder decoder) {
-        return new HeldSearch((DelimiterSearch) SEARCH.get(decoder));
+    static ForcedSearch of(MultipartDecoder decoder) {
+        return new ForcedSearch((DelimiterSearch) SEARCH.get(decoder));
     }
 
     /**
      * Allows passes over spans from the next byte on. If {@code grams} is true, also allows grams for boundaries with which they are
      * faster. Otherwise forbids grams.
      */
-    void hold(boolean grams) {
+    void force(boolean grams) {
         GRAMS_FROM.set(search, grams ? 0 : NEVER);
         SPANS_FROM.set(search, 0L);
     }
 
-    /** {@return whether a pass over a span has found a candidate since {@link #hold}} */
+    /** {@return whether a pass over a span has found a candidate since {@link #force}} */
     boolean hasPassFoundCandidate() {
         return (long) SPANS_FROM.get(search) != 0;
     }
