@@ -30,17 +30,20 @@ public enum Deviation {
     COMMA_AFTER_MEDIA_TYPE(Reason.MISSING_BOUNDARY, REFUSED, REFUSED, REPORTED),
     /**
      * A {@code charset} in the {@code Content-Type} of the request other than UTF-8 and US-ASCII. RFC 7578 has no such parameter. It is
-     * ignored, but some readers decode names with it.
+     * ignored, but some parsers decode names with it.
      */
     REQUEST_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** Bytes other than one CRLF before the first delimiter. */
     PREAMBLE(Reason.PREAMBLE, REFUSED, REPORTED, ACCEPTED),
     /** Bytes other than one CRLF after the close-delimiter. */
     EPILOGUE(Reason.EPILOGUE, REFUSED, REPORTED, ACCEPTED),
-    /** Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes). Some readers do not accept such a delimiter. */
+    /**
+     * Spaces or tabs after a delimiter or close-delimiter (transport padding, at most 256 bytes). Some parsers do not accept such a
+     * delimiter.
+     */
     TRANSPORT_PADDING(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * The boundary with its two dashes after a bare CR or a bare LF, in the body of a part or in the preamble. It is data, but some readers
+     * The boundary with its two dashes after a bare CR or a bare LF, in the body of a part or in the preamble. It is data, but some parsers
      * take it for a delimiter. If {@link #BARE_LF} is accepted, the boundary after an LF is a delimiter.
      */
     LOOKALIKE_DELIMITER(Reason.MALFORMED_DELIMITER, REFUSED, REPORTED, ACCEPTED),
@@ -75,18 +78,18 @@ public enum Deviation {
     /** Malformed {@code Content-Disposition} parameters that can be read in only one way. */
     DISPOSITION_SYNTAX(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /**
-     * A {@code Content-Disposition} parameter that other readers split differently: an unquoted value that is not a token, an unknown
+     * A {@code Content-Disposition} parameter that other parsers split differently: an unquoted value that is not a token, an unknown
      * parameter without a value, or an empty parameter.
      */
     LOOSE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
-    /** An unknown {@code Content-Disposition} parameter that occurs twice (case-insensitive). Some readers then find no name. */
+    /** An unknown {@code Content-Disposition} parameter that occurs twice (case-insensitive). Some parsers then find no name. */
     REPEATED_PARAMETER(Reason.DUPLICATE_PARAMETER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * An unknown {@code Content-Disposition} parameter that some readers take for the name or file name. Its name contains {@code *}, as in
+     * An unknown {@code Content-Disposition} parameter that some parsers take for the name or file name. Its name contains {@code *}, as in
      * {@code filename*x}, or ends with {@code name} or {@code filename} after a character that is not a letter, as in {@code x-filename}.
      */
     LOOKALIKE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
-    /** A name or file name that begins with the byte order mark of UTF-8, which some readers remove. */
+    /** A name or file name that begins with the byte order mark of UTF-8, which some parsers remove. */
     BYTE_ORDER_MARK(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Two backslashes in a quoted value, read as one. */
     ESCAPED_BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
@@ -117,7 +120,7 @@ public enum Deviation {
     PARAMETER_CONTINUATION(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /**
      * A file name that cannot be decoded, in a part without another file name. A malformed {@code filename*} is used literally. A part
-     * whose continuations are not joined has no file name, but other readers find a file.
+     * whose continuations are not joined has no file name, but other parsers find a file.
      */
     UNREADABLE_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /** A form-data part whose content is a multipart body. It is delivered as one part, unless a form expands it ({@code expandNested}). */

@@ -155,7 +155,7 @@ public final class FormRelay implements AutoCloseable {
      *
      * @throws MultipartException if the form of the client is rejected
      * @throws IOException the exception of the rule, unchanged
-     * @throws IllegalArgumentException if the rule has returned a part that readers could misread
+     * @throws IllegalArgumentException if the rule has returned a part that parsers could misread
      */
     public @Nullable ByteBuf next() throws IOException {
         try {

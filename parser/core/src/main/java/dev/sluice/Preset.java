@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 public final class Preset {
     /**
      * The default. Accepts everything that mainstream clients send and that RFC 2046 and RFC 7578 allow. Rejects input that can hide a part
-     * from another reader. Reports the other deviations, except {@link Deviation#BACKSLASH} and {@link Deviation#ENCODED_WORD}.
+     * from another parser. Reports the other deviations, except {@link Deviation#BACKSLASH} and {@link Deviation#ENCODED_WORD}.
      */
     public static final Preset STANDARD = new Preset("STANDARD", kind -> kind.standard, false);
 

@@ -43,10 +43,10 @@ public final class ContentTypeParser {
     /** Whether the name of another parameter begins with {@code boundary}. */
     private boolean almostBoundary;
 
-    /** Whether some readers find another boundary, in another parameter or within the boundary. */
+    /** Whether some parsers find another boundary, in another parameter or within the boundary. */
     private boolean lookalike;
 
-    /** Whether a charset parameter makes some readers decode names in a charset other than UTF-8. */
+    /** Whether a charset parameter makes some parsers decode names in a charset other than UTF-8. */
     private boolean otherCharset;
 
     private boolean comma;

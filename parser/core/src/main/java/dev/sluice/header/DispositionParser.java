@@ -205,7 +205,7 @@ final class DispositionParser {
         }
     }
 
-    /** Reports an unknown parameter that other readers may misread. */
+    /** Reports an unknown parameter that other parsers may misread. */
     private void unknownParameter(int from, int to) throws Rejection {
         String lowerCase = new String(bytes, from, to - from, StandardCharsets.US_ASCII).toLowerCase(Locale.ROOT);
         if (!unknown.add(lowerCase)) {

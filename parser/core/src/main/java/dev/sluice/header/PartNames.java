@@ -128,7 +128,7 @@ public final class PartNames {
     }
 
     /**
-     * {@return whether the plain file name is a fallback for old readers: an encoded word, or the extended file name with characters
+     * {@return whether the plain file name is a fallback for old parsers: an encoded word, or the extended file name with characters
      * replaced}
      */
     private boolean isLossyFormOf(String extended) {
