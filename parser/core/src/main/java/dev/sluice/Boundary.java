@@ -86,19 +86,17 @@ public final class Boundary {
      * @throws IllegalArgumentException if {@code mediaType} is not {@code multipart}, or has parameters
      */
     public static Boundary random(String mediaType) {
-        return of(RandomBoundary.next(), mediaType, "");
+        String value = RandomBoundary.next();
+        return mediaType.equals(
+                        ContentTypeParser.FORM_DATA) // the usual type is not parsed, because most forms are small
+                ? new Boundary(new ContentTypeParser.Result(value, mediaType, List.of()))
+                : of(value, mediaType);
     }
 
-    /** {@return the boundary of a form} {@code value} must be random and is not checked. */
-    static Boundary randomForm(String value) {
-        return new Boundary(new ContentTypeParser.Result(value, ContentTypeParser.FORM_DATA, List.of()));
-    }
-
-    /** @param parameters other parameters of the media type, each with a semicolon before it */
-    static Boundary of(String value, String mediaType, String parameters) {
+    static Boundary of(String value, String mediaType) {
         try {
             ContentTypeParser.formData(value); // rejects a quote in the value, which would end the parameter
-            Boundary boundary = anyMultipart(mediaType + parameters + "; boundary=\"" + value + "\"", Preset.STRICT);
+            Boundary boundary = anyMultipart(mediaType + "; boundary=\"" + value + "\"", Preset.STRICT);
             if (boundary.mediaType.equalsIgnoreCase(mediaType)) {
                 return boundary;
             }

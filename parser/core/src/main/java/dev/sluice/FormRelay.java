@@ -1,7 +1,6 @@
 package dev.sluice;
 
 import dev.sluice.encode.ChunkInputStream;
-import dev.sluice.encode.RandomBoundary;
 import dev.sluice.encode.RelayedHead;
 import dev.sluice.legacy.LegacyFormats;
 import dev.sluice.legacy.TransferDecoder;
@@ -10,9 +9,10 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.Iterator;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,13 +69,15 @@ public final class FormRelay implements AutoCloseable {
     private final MultipartEncoder encoder;
     private final NameEscaping escaping;
     private final Rule rule;
-    private Iterator<Part> added = List.<Part>of().iterator();
+
+    /** The parts to write after the parts of the client. */
+    private final Queue<Part> added = new ArrayDeque<>();
+
+    /** The bytes that {@link #next} returns before it reads more input. */
+    private final Queue<ByteBuf> waiting = new ArrayDeque<>();
 
     /** The head of the current part; null once it has been written, together with the first content or at the end of the part. */
     private @Nullable RelayedHead head;
-
-    /** The content that follows the head returned by the last call. */
-    private @Nullable ByteBuf pending;
 
     /** Whether the client's content of the current part is forwarded, neither skipped nor replaced by the rule. */
     private boolean passing;
@@ -109,11 +111,8 @@ public final class FormRelay implements AutoCloseable {
             @Nullable String contentType, MultipartOptions options, NameEscaping escaping, Rule rule)
             throws MultipartException {
         MultipartDecoder decoder = MultipartDecoder.create(contentType, options);
-        return new FormRelay(
-                decoder,
-                MultipartEncoder.create(Boundary.randomForm(RandomBoundary.next()), escaping, options.allocator()),
-                escaping,
-                rule);
+        Boundary boundary = Boundary.random("multipart/form-data");
+        return new FormRelay(decoder, MultipartEncoder.create(boundary, escaping, options.allocator()), escaping, rule);
     }
 
     /** {@return the value for the {@code Content-Type} header field of the outgoing message} */
@@ -147,7 +146,7 @@ public final class FormRelay implements AutoCloseable {
             throw e;
         }
         finished = true;
-        added = all.iterator();
+        added.addAll(all);
     }
 
     /**
@@ -159,15 +158,8 @@ public final class FormRelay implements AutoCloseable {
      */
     public @Nullable ByteBuf next() throws IOException {
         try {
-            for (; ; ) {
-                ByteBuf content = pending;
-                pending = null;
-                ByteBuf next = content != null ? encoder.write(content) : relay();
-                if (next == null || next.isReadable()) { // an empty chunk would end a chunked message
-                    return next;
-                }
-                next.release();
-            }
+            while (waiting.isEmpty() && relay()) {}
+            return waiting.poll();
         } catch (Throwable e) {
             close(); // a later call would add content of the rejected part to the previous part
             throw e;
@@ -198,44 +190,52 @@ public final class FormRelay implements AutoCloseable {
                 this::close);
     }
 
-    private @Nullable ByteBuf relay() throws IOException {
-        for (; ; ) {
-            switch (decoder.next()) {
-                case NEED_INPUT -> {
-                    return null;
+    /** Relays the next event. {@return false if there is none} */
+    private boolean relay() throws IOException {
+        switch (decoder.next()) {
+            case NEED_INPUT -> {
+                return false;
+            }
+            case PART_BEGIN -> begin(decoder.head());
+            case DATA -> {
+                if (passing) {
+                    write(decoded(decoder.data()), false);
                 }
-                case PART_BEGIN -> {
-                    Part part = rule.apply(decoder.head());
-                    passing = part != null && part.content == null;
-                    transfer = LegacyFormats.transferDecoder(
-                            decoder.head().transferEncoding(), problem -> malformed(decoder.head(), problem));
-                    head = part == null ? null : part.head(decoder.head());
-                    if (part != null && part.content != null) {
-                        return write(part.content, true);
-                    }
-                }
-                case DATA -> {
-                    if (passing) {
-                        return write(decoded(decoder.data()), false);
-                    }
-                }
-                case END -> {
-                    if (added.hasNext()) {
-                        Part part = added.next();
-                        head = part.head(null);
-                        return write(Objects.requireNonNull(part.content), true);
-                    }
-                    boolean first = !ended;
-                    ended = true;
-                    return first ? encoder.finish() : null;
-                }
-                default -> { // PART_END
-                    if (passing) {
-                        return write(rest(), true);
-                    }
+            }
+            case END -> {
+                return end();
+            }
+            default -> { // PART_END
+                if (passing) {
+                    write(rest(), true);
                 }
             }
         }
+        return true;
+    }
+
+    private void begin(PartHead client) throws IOException {
+        transfer = LegacyFormats.transferDecoder(client.transferEncoding(), problem -> malformed(client, problem));
+        Part part = rule.apply(client);
+        ByteBuf content = part == null ? null : part.content;
+        passing = part != null && content == null;
+        head = part == null ? null : part.head(client);
+        if (content != null) {
+            write(content, true);
+        }
+    }
+
+    private boolean end() throws IOException {
+        if (ended) {
+            return false;
+        }
+        ended = true;
+        for (Part part; (part = added.poll()) != null; ) {
+            head = part.head(null);
+            write(Objects.requireNonNull(part.content), true);
+        }
+        waiting.add(encoder.finish());
+        return true;
     }
 
     private static MultipartException malformed(PartHead head, String problem) {
@@ -265,29 +265,36 @@ public final class FormRelay implements AutoCloseable {
     }
 
     /**
-     * {@return the next bytes of the current part, which may be empty}
+     * Writes the next bytes of the current part, and its head before the first of them.
      *
-     * @param content <em>transferred</em>
+     * @param content <em>transferred</em>; may be empty
      * @param last whether no more content of the part follows
      */
-    private ByteBuf write(ByteBuf content, boolean last) throws IOException {
-        RelayedHead begun = head;
-        if (begun == null) {
-            return encoder.write(content);
-        } else if (!last && !content.isReadable()) {
-            return content;
+    private void write(ByteBuf content, boolean last) throws IOException {
+        boolean hasContent = content.isReadable();
+        if (head != null && (hasContent || last)) {
+            try {
+                waiting.add(head.begin(encoder, escaping, hasContent));
+            } catch (Throwable e) {
+                content.release();
+                throw e;
+            }
+            head = null;
         }
-        head = null;
-        pending = content;
-        return begun.begin(encoder, escaping, content.isReadable());
+        if (hasContent) {
+            waiting.add(encoder.write(content));
+        } else {
+            content.release(); // an empty chunk would end a chunked message
+        }
     }
 
     /** Releases all buffers. Idempotent. */
     @Override
     public void close() {
         decoder.close();
-        ReferenceCountUtil.release(pending);
-        pending = null;
-        added.forEachRemaining(part -> ReferenceCountUtil.release(part.content));
+        waiting.forEach(ByteBuf::release);
+        waiting.clear();
+        added.forEach(part -> ReferenceCountUtil.release(part.content));
+        added.clear();
     }
 }

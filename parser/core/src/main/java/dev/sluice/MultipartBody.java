@@ -1,15 +1,14 @@
 package dev.sluice;
 
+import dev.sluice.BodyChunks.Piece;
 import dev.sluice.PartHead.Header;
 import dev.sluice.buffer.ChannelOutput;
 import dev.sluice.encode.ChunkInputStream;
 import dev.sluice.encode.ChunkPublisher;
-import dev.sluice.encode.DelimiterCheck;
 import dev.sluice.encode.HeadWriter;
-import dev.sluice.encode.RandomBoundary;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.io.InputStream;
@@ -40,77 +39,53 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Replay.</b> A body may be written several times, even at the same time, unless a part was created from an {@link InputStream}. Such
  * a part can be sent only once: writing the body again throws an {@link IllegalStateException} before the first byte.
  *
- * <p>All methods that write a body block while they read its content. They hold one chunk of at most {@value #CHUNK_SIZE} bytes.
+ * <p>All methods that write a body block while they read its content. They hold one chunk of at most {@value BodyChunks#CHUNK_SIZE} bytes.
  */
 public final class MultipartBody {
-    /**
-     * The maximum size of an HTTP/2 frame, unless the server permits larger frames. A client would split a larger chunk and send the rest
-     * of it in a short frame, and Tomcat closes a connection after two short frames.
-     */
-    private static final int CHUNK_SIZE = 16 * 1024;
-
-    /** The size in bytes up to which content in memory is copied into {@code heads}. */
-    private static final int MAX_COPY = 1024;
-
     /** An allocator of buffers that the garbage collector frees, because consumers of {@code ByteBuffer}s do not release them. */
     private static final ByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false, true);
 
-    /** Content that is not in {@code heads}. It is sent after the first {@code at} bytes of {@code heads}. */
-    private record Insert(int at, int part, @Nullable String name, Content content) {
-        String describe() {
-            return MultipartEncoder.describe(part, name);
-        }
-    }
-
-    private final Boundary boundary;
+    final Boundary boundary;
 
     /** Whether the caller has set the boundary. If not, content in memory cannot contain it and is not checked. */
-    private final boolean chosenBoundary;
+    final boolean chosenBoundary;
 
-    /** All delimiters, header sections and short contents in memory. */
-    private final byte[] heads;
-
-    private final int headsSize;
-    private final List<Insert> inserts;
+    final List<Piece> pieces;
     private final String contentType;
     private final OptionalLong contentLength;
 
-    private MultipartBody(Builder builder, HeadWriter writer) {
-        String rootType = builder.rootType == null ? "" : "; type=\"" + builder.rootType + '"';
+    private MultipartBody(Builder builder) {
+        boundary = builder.boundary;
         chosenBoundary = builder.chosenBoundary;
-        boundary = builder.isForm() && !chosenBoundary
-                ? Boundary.randomForm(builder.boundary)
-                : Boundary.of(builder.boundary, builder.mediaType, rootType);
-        heads = writer.array();
-        headsSize = writer.size();
-        inserts = List.copyOf(builder.inserts);
-        contentType = boundary.contentType(rootType);
+        pieces = List.copyOf(builder.pieces);
+        contentType = boundary.contentType(builder.rootType);
         contentLength = length();
     }
 
     private OptionalLong length() {
-        long length = headsSize;
-        for (Insert insert : inserts) {
-            if (insert.content.length() < 0) {
+        long length = 0;
+        for (Piece piece : pieces) {
+            if (piece.content().length() < 0) {
                 return OptionalLong.empty();
             }
-            length = Math.addExact(length, insert.content.length());
+            length = Math.addExact(length, piece.content().length());
         }
         return OptionalLong.of(length);
     }
 
     /** {@return a builder of a form} */
     public static Builder builder() {
-        return new Builder("form-data");
+        return builder("form-data");
     }
 
     /**
      * {@return a builder of a body of another multipart type}
      *
      * @param subtype the subtype of the body, such as {@code mixed}, {@code related} or {@code byteranges}
+     * @throws IllegalArgumentException if {@code subtype} is not valid
      */
     public static Builder builder(String subtype) {
-        return new Builder(subtype);
+        return new Builder(Boundary.random("multipart/" + subtype.toLowerCase(Locale.ROOT)));
     }
 
     /** {@return the value for the {@code Content-Type} header field of the message} */
@@ -125,7 +100,7 @@ public final class MultipartBody {
 
     /** {@return whether the body may be written more than once} */
     public boolean isReplayable() {
-        return inserts.stream().allMatch(insert -> insert.content.isReplayable());
+        return pieces.stream().allMatch(piece -> piece.content().isReplayable());
     }
 
     /**
@@ -156,7 +131,7 @@ public final class MultipartBody {
     }
 
     private void writeTo(Destination out) throws IOException {
-        try (Chunks chunks = chunks(ByteBufAllocator.DEFAULT)) {
+        try (BodyChunks chunks = chunks(ByteBufAllocator.DEFAULT)) {
             for (ByteBuf chunk; (chunk = chunks.next()) != null; ) {
                 try {
                     out.write(chunk);
@@ -169,7 +144,7 @@ public final class MultipartBody {
 
     /** {@return the body as a stream, which closes the content that it has opened} */
     public InputStream inputStream() {
-        Chunks chunks = new Chunks(UNPOOLED, false);
+        BodyChunks chunks = new BodyChunks(this, UNPOOLED, false);
         return new ChunkInputStream(chunks::next, chunks::close);
     }
 
@@ -179,7 +154,7 @@ public final class MultipartBody {
      * if the body is not {@linkplain #isReplayable() replayable}, the request then fails with an {@link IllegalStateException}.
      */
     public HttpRequest.BodyPublisher publisher() {
-        return new ChunkPublisher(contentLength.orElse(-1), () -> new Chunks(UNPOOLED, false));
+        return new ChunkPublisher(contentLength.orElse(-1), () -> new BodyChunks(this, UNPOOLED, false));
     }
 
     /**
@@ -188,194 +163,8 @@ public final class MultipartBody {
      * @param allocator the allocator of buffers for header sections, and for content that is read from files and streams
      * @throws IllegalStateException if a part can be sent only once and has been sent before
      */
-    public Chunks chunks(ByteBufAllocator allocator) {
-        return new Chunks(allocator, true);
-    }
-
-    /** The buffers of a body that is being written. Close it even if an exception was thrown. Not thread-safe. */
-    public final class Chunks implements AutoCloseable {
-        private final ByteBufAllocator allocator;
-
-        /** Whether buffers of the application are returned. Otherwise their bytes are copied. */
-        private final boolean sharing;
-
-        private final DelimiterCheck check = new DelimiterCheck(boundary.delimiter());
-        private long remaining = contentLength.orElse(Long.MAX_VALUE);
-
-        /** The number of bytes of the heads that have been returned. */
-        private int at;
-
-        private int opened;
-
-        /** The content that follows the heads already returned. It is in {@code memory} or read from {@code stream}. */
-        private @Nullable ByteBuf memory;
-
-        private @Nullable InputStream stream;
-
-        /** The number of bytes that the stream must still have, or less than 0 if it is unknown. */
-        private long streamLeft;
-
-        private boolean closed;
-
-        private Chunks(ByteBufAllocator allocator, boolean sharing) {
-            this.allocator = allocator;
-            this.sharing = sharing;
-            for (int i = 0; i < inserts.size(); i++) {
-                if (!inserts.get(i).content.claim()) {
-                    inserts.subList(0, i).forEach(claimed -> claimed.content.unclaim());
-                    throw new IllegalStateException(
-                            inserts.get(i).describe()
-                                    + " can be sent only once, because it is a stream: pass a StreamSource, which opens a new one");
-                }
-            }
-        }
-
-        /**
-         * {@return the next bytes of the body, <em>transferred</em> to the caller and not to be modified, or null at its end}
-         *
-         * @throws IOException if a part does not have its declared length or contains the boundary; exceptions thrown by the content of a
-         *     part are passed on unchanged. After any exception, abort the HTTP message
-         * @throws IllegalStateException after a failure, and after {@link #close()}
-         */
-        public @Nullable ByteBuf next() throws IOException {
-            if (closed) {
-                throw new IllegalStateException("the body is closed, or has failed: start again with chunks()");
-            }
-            try {
-                ByteBuf next = memory;
-                memory = null;
-                if (next == null && !isEnded()) {
-                    next = stream == null
-                                    && (isLastOpened()
-                                            || inserts.get(opened).content.isMemory(sharing))
-                            ? nextHeads()
-                            : nextChunk();
-                }
-                remaining -= next == null ? 0 : next.readableBytes();
-                return next;
-            } catch (Throwable e) {
-                closed = true;
-                throw e;
-            }
-        }
-
-        /** {@return whether all bytes have been returned} */
-        public boolean isEnded() {
-            return at == headsSize;
-        }
-
-        private boolean isLastOpened() {
-            return opened == inserts.size();
-        }
-
-        private int nextInsert() {
-            return isLastOpened() ? headsSize : inserts.get(opened).at;
-        }
-
-        /** {@return the heads before content in memory or the end of the body, without a copy} */
-        private ByteBuf nextHeads() throws IOException {
-            int start = at;
-            at = nextInsert();
-            openNext();
-            return Unpooled.wrappedBuffer(heads, start, at - start);
-        }
-
-        /** {@return a chunk filled with heads and with content from streams} */
-        private ByteBuf nextChunk() throws IOException {
-            int size = (int) Math.min(CHUNK_SIZE, remaining);
-            ByteBuf chunk = allocator.heapBuffer(size, size);
-            try {
-                while (fill(chunk) || !chunk.isReadable()) {}
-            } catch (Throwable e) {
-                chunk.release();
-                throw e;
-            }
-            return chunk;
-        }
-
-        /**
-         * Appends some bytes.
-         *
-         * @return whether more bytes can be appended without waiting for a slow stream
-         */
-        private boolean fill(ByteBuf chunk) throws IOException {
-            InputStream in = stream;
-            if (in != null) {
-                return read(in, chunk);
-            }
-            int count = Math.min(chunk.writableBytes(), nextInsert() - at);
-            chunk.writeBytes(heads, at, count);
-            at += count;
-            if (at < nextInsert()) {
-                return false;
-            }
-            openNext();
-            return memory == null && !isEnded();
-        }
-
-        private void openNext() throws IOException {
-            if (isLastOpened()) {
-                return;
-            }
-            Insert insert = inserts.get(opened++);
-            check.begin();
-            memory = insert.content.bytes(sharing);
-            if (memory == null) {
-                streamLeft = insert.content.length();
-                stream = insert.content.open();
-            } else if (chosenBoundary) {
-                checkContent(memory);
-            }
-        }
-
-        private void checkContent(ByteBuf content) throws IOException {
-            if (check.isIn(content)) {
-                throw MultipartEncoder.delimiterIn(current());
-            }
-        }
-
-        /** {@return a description of the part whose content was opened last, for error messages} */
-        private String current() {
-            return inserts.get(opened - 1).describe();
-        }
-
-        /** Appends the bytes of a single read, so that a slow stream does not delay the bytes before it. */
-        private boolean read(InputStream in, ByteBuf chunk) throws IOException {
-            int most = (int) Math.min(chunk.writableBytes(), streamLeft < 0 ? Integer.MAX_VALUE : streamLeft);
-            if (most == 0 && streamLeft != 0) {
-                return false;
-            }
-            int count = streamLeft == 0 ? in.read() : chunk.writeBytes(in, most);
-            if (count < 0 && streamLeft > 0 || count >= 0 && streamLeft == 0) {
-                throw new IOException(current()
-                        + (count < 0
-                                ? " ended " + streamLeft + " bytes before its declared length"
-                                : " has more bytes than declared")
-                        + ": it changed while it was sent, or its length is wrong");
-            } else if (count < 0) {
-                stream = null;
-                in.close();
-                return true;
-            }
-            checkContent(chunk.slice(chunk.writerIndex() - count, count));
-            streamLeft -= streamLeft < 0 ? 0 : count;
-            return streamLeft == 0;
-        }
-
-        /** Releases the buffer that has not been returned, and closes the content that is being read. Idempotent. */
-        @Override
-        public void close() throws IOException {
-            closed = true;
-            if (memory != null) {
-                memory.release();
-                memory = null;
-            }
-            InputStream in = stream;
-            stream = null;
-            if (in != null) {
-                in.close();
-            }
-        }
+    public BodyChunks chunks(ByteBufAllocator allocator) {
+        return new BodyChunks(this, allocator, true);
     }
 
     /**
@@ -383,23 +172,27 @@ public final class MultipartBody {
      * if readers could misread a name, a media type or a header. Not thread-safe.
      */
     public static final class Builder {
-        private final String mediaType;
-        private final List<Insert> inserts = new ArrayList<>();
-        private NameEscaping escaping = NameEscaping.REJECT;
-        private String boundary = RandomBoundary.next();
+        /** The size in bytes up to which content in memory is copied into {@code heads}. */
+        private static final int MAX_COPY = 1024;
+
+        private final List<Piece> pieces = new ArrayList<>();
+        private Boundary boundary;
         private boolean chosenBoundary;
+        private HeadWriter writer;
 
-        /** Null before the first part. After it, the boundary cannot change. */
-        private @Nullable HeadWriter writer;
+        /** All delimiters, header sections and short contents after the last piece. */
+        private final ByteBuf heads = UNPOOLED.heapBuffer(512);
 
+        private NameEscaping escaping = NameEscaping.REJECT;
         private int parts;
         private boolean built;
 
-        /** The media type of the first part of a {@code multipart/related} body. RFC 2387 requires it in the Content-Type of the body. */
-        private @Nullable String rootType;
+        /** The parameter of a {@code multipart/related} body with the media type of its first part, which RFC 2387 requires. */
+        private String rootType = "";
 
-        private Builder(String subtype) {
-            this.mediaType = "multipart/" + subtype.toLowerCase(Locale.ROOT);
+        private Builder(Boundary boundary) {
+            this.boundary = boundary;
+            this.writer = new HeadWriter(boundary);
         }
 
         /** Escapes CR and LF in the names of all parts added later: {@link NameEscaping#BROWSER}. */
@@ -418,13 +211,15 @@ public final class MultipartBody {
          * Sets the boundary, which is random by default. Use a fixed boundary only in tests: content that contains it makes the body fail,
          * and anyone who knows the boundary can supply such content.
          *
+         * @throws IllegalArgumentException if {@code value} is not a boundary of RFC 2046
          * @throws IllegalStateException if a part was added before
          */
         public Builder boundary(String value) {
-            if (writer != null || built) {
+            if (parts > 0 || built) {
                 throw new IllegalStateException("a part has been added: set the boundary before the first part");
             }
-            boundary = Objects.requireNonNull(value, "value");
+            boundary = Boundary.of(value, boundary.mediaType());
+            writer = new HeadWriter(boundary);
             chosenBoundary = true;
             return this;
         }
@@ -457,22 +252,17 @@ public final class MultipartBody {
 
         /** Adds the part that browsers send for a file input that was left empty: it has an empty file name and no content. */
         public Builder emptyFileInput(String name) {
-            formHeads().emptyFileInput(name, escaping);
+            checkNotBuilt();
+            writer.emptyFileInput(heads, name, escaping);
             parts++;
             return this;
         }
 
         private Builder form(String name, @Nullable String filename, @Nullable String contentType, Content content) {
+            checkNotBuilt();
             Objects.requireNonNull(content, "content");
-            formHeads().form(name, filename, contentType, escaping);
+            writer.form(heads, name, filename, contentType, escaping);
             return add(name, content);
-        }
-
-        private HeadWriter formHeads() {
-            if (!isForm()) {
-                throw new IllegalStateException("the body is not a form: call part(headers, content)");
-            }
-            return heads();
         }
 
         /**
@@ -481,52 +271,49 @@ public final class MultipartBody {
          * @throws IllegalStateException if the body is a form
          */
         public Builder part(List<Header> headers, Content content) {
-            if (isForm()) {
-                throw new IllegalStateException("the body is a form: call field() or file()");
-            }
+            checkNotBuilt();
             Objects.requireNonNull(content, "content");
-            heads().section(mediaType, headers);
-            if (parts == 0 && mediaType.equals("multipart/related")) {
-                rootType = HeadWriter.mediaType(headers);
+            writer.section(heads, headers);
+            if (parts == 0 && boundary.mediaType().equals("multipart/related")) {
+                rootType = "; type=\"" + HeadWriter.mediaType(headers) + '"';
             }
             return add(null, content);
         }
 
-        private boolean isForm() {
-            return mediaType.equals("multipart/form-data");
-        }
-
-        private HeadWriter heads() {
+        private void checkNotBuilt() {
             if (built) {
                 throw new IllegalStateException("build() has been called: create a new builder for each body");
             }
-            HeadWriter heads = writer == null ? new HeadWriter(boundary) : writer;
-            writer = heads;
-            return heads;
         }
 
         private Builder add(@Nullable String name, Content content) {
             byte[] small = chosenBoundary ? null : content.small(MAX_COPY);
             if (small == null) {
-                inserts.add(new Insert(heads().size(), parts, name, content));
+                addHeads();
+                pieces.add(new Piece(content, MultipartEncoder.describe(parts, name)));
             } else {
-                heads().content(small);
+                heads.writeBytes(small).markWriterIndex();
             }
             parts++;
             return this;
         }
 
+        private void addHeads() {
+            pieces.add(new Piece(Content.of(ByteBufUtil.getBytes(heads)), null));
+            heads.clear().markWriterIndex();
+        }
+
         /**
          * {@return the body} The builder cannot be used again: once the boundary is public, content added later could contain it.
          *
-         * @throws IllegalArgumentException if the subtype or the boundary is not valid
          * @throws ArithmeticException if the length of the body exceeds {@link Long#MAX_VALUE}
          */
         public MultipartBody build() {
-            HeadWriter heads = heads();
-            heads.end();
+            checkNotBuilt();
+            writer.end(heads);
+            addHeads();
             built = true;
-            return new MultipartBody(this, heads);
+            return new MultipartBody(this);
         }
     }
 }

@@ -2,12 +2,12 @@ package dev.sluice;
 
 import dev.sluice.encode.DelimiterCheck;
 import dev.sluice.encode.HeadWriter;
-import dev.sluice.encode.RandomBoundary;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  * cause an {@link IllegalStateException}.
  */
 public final class MultipartEncoder {
+    /** The size of most headers of a part with the delimiter before them. */
+    private static final int HEAD_SIZE = 256;
+
     private final Boundary boundary;
     private final NameEscaping escaping;
     private final ByteBufAllocator allocator;
@@ -53,13 +56,13 @@ public final class MultipartEncoder {
         this.boundary = Objects.requireNonNull(boundary, "boundary");
         this.escaping = Objects.requireNonNull(escaping, "escaping");
         this.allocator = Objects.requireNonNull(allocator, "allocator");
-        this.heads = new HeadWriter(boundary.value());
+        this.heads = new HeadWriter(boundary);
         this.check = new DelimiterCheck(boundary.delimiter());
     }
 
     /** {@return an encoder of a form with a random boundary, which rejects unusual names} */
     public static MultipartEncoder create() {
-        return create(Boundary.randomForm(RandomBoundary.next()), NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
+        return create(Boundary.random("multipart/form-data"), NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
     }
 
     /**
@@ -90,9 +93,7 @@ public final class MultipartEncoder {
      * @throws IOException if an earlier call failed; the same exception
      */
     public ByteBuf beginPart(String name, @Nullable String filename, @Nullable String contentType) throws IOException {
-        checkForm();
-        heads.form(Objects.requireNonNull(name, "name"), filename, contentType, escaping);
-        return begin(name);
+        return begin(name, out -> heads.form(out, name, filename, contentType, escaping));
     }
 
     /**
@@ -107,18 +108,9 @@ public final class MultipartEncoder {
      * @throws IOException if an earlier call failed; the same exception
      */
     public ByteBuf emptyFileInput(String name) throws IOException {
-        checkForm();
-        heads.emptyFileInput(Objects.requireNonNull(name, "name"), escaping);
-        ByteBuf head = begin(name);
+        ByteBuf head = begin(name, out -> heads.emptyFileInput(out, name, escaping));
         emptyInput = true;
         return head;
-    }
-
-    private void checkForm() throws IOException {
-        if (!boundary.isFormData()) {
-            throw new IllegalStateException("the body is not a form: call beginPart(headers)");
-        }
-        checkUsable();
     }
 
     /**
@@ -131,20 +123,28 @@ public final class MultipartEncoder {
      * @throws IOException if an earlier call failed; the same exception
      */
     public ByteBuf beginPart(List<PartHead.Header> headers) throws IOException {
-        if (boundary.isFormData()) {
-            throw new IllegalStateException("the body is a form: call beginPart(name, filename, contentType)");
-        }
-        checkUsable();
-        heads.section(boundary.mediaType(), headers);
-        return begin(null);
+        return begin(null, out -> heads.section(out, headers));
     }
 
-    private ByteBuf begin(@Nullable String name) {
+    private ByteBuf begin(@Nullable String name, Consumer<ByteBuf> head) throws IOException {
+        ByteBuf bytes = written(head);
         partIndex++;
         partName = name;
         emptyInput = false;
         check.begin();
-        return heads.take(allocator);
+        return bytes;
+    }
+
+    private ByteBuf written(Consumer<ByteBuf> writer) throws IOException {
+        checkUsable();
+        ByteBuf bytes = allocator.heapBuffer(HEAD_SIZE);
+        try {
+            writer.accept(bytes);
+        } catch (Throwable e) {
+            bytes.release();
+            throw e;
+        }
+        return bytes;
     }
 
     /**
@@ -188,10 +188,9 @@ public final class MultipartEncoder {
      * @throws IOException if an earlier call failed; the same exception
      */
     public ByteBuf finish() throws IOException {
-        checkUsable();
+        ByteBuf end = written(heads::end);
         finished = true;
-        heads.end();
-        return heads.take(allocator);
+        return end;
     }
 
     private void checkUsable() throws IOException {

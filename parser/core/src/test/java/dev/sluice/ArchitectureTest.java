@@ -236,7 +236,8 @@ class ArchitectureTest {
     void decoder_usesNoInputOutputOrThreads() {
         noClasses()
                 .that()
-                .haveNameNotMatching("dev\\.sluice\\.(MultipartReader|MultipartBody|Content|FormRelay)(\\$.*)?")
+                .haveNameNotMatching(
+                        "dev\\.sluice\\.(MultipartReader|MultipartBody|BodyChunks|Content|FormRelay)(\\$.*)?")
                 .and()
                 .haveSimpleNameNotEndingWith("InputStream")
                 .and()

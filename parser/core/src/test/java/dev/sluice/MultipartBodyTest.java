@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.MultipartBody.Chunks;
 import dev.sluice.PartHead.Header;
 import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.ByteBuf;
@@ -324,17 +323,13 @@ class MultipartBodyTest {
                 IllegalStateException.class,
                 () -> MultipartBody.builder("mixed").field("a", "b"));
         for (String subtype : List.of("mixed; a=b\r\n", "mixed; a=b", "mixed ", "form-data; a=b", "")) {
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> MultipartBody.builder(subtype).build(),
-                    subtype);
+            assertThrows(IllegalArgumentException.class, () -> MultipartBody.builder(subtype), subtype);
         }
         MultipartBody missing =
                 form.file("a", "b", "c/d", Content.stream(() -> null)).build();
         assertThrows(NullPointerException.class, () -> Way.OUTPUT_STREAM.write(missing));
         assertThrows(
-                IllegalArgumentException.class,
-                () -> MultipartBody.builder().boundary("ä").build());
+                IllegalArgumentException.class, () -> MultipartBody.builder().boundary("ä"));
         assertThrows(IllegalArgumentException.class, () -> Content.of("").withLength(-1));
         MultipartBody.Builder other = MultipartBody.builder();
         assertThrows(IllegalArgumentException.class, () -> other.field("a\nb", "c"));
@@ -393,7 +388,7 @@ class MultipartBodyTest {
                 .field("a", "b")
                 .file("c", "d", "e/f", Content.of(large))
                 .build();
-        try (Chunks chunks = body.chunks(allocator)) {
+        try (BodyChunks chunks = body.chunks(allocator)) {
             ByteBuf head = chunks.next();
             assertTrue(head.toString(StandardCharsets.US_ASCII).contains("\r\n\r\nb\r\n--"));
             assertFalse(chunks.isEnded());
@@ -422,7 +417,7 @@ class MultipartBodyTest {
                                 .withLength(2000))
                 .field("g", "h")
                 .build();
-        try (Chunks chunks = body.chunks(allocator)) {
+        try (BodyChunks chunks = body.chunks(allocator)) {
             ByteBuf whole = chunks.next();
             assertTrue(chunks.isEnded());
             assertEquals(body.contentLength().orElseThrow(), whole.readableBytes());
@@ -431,22 +426,31 @@ class MultipartBodyTest {
         }
     }
 
-    /** An empty stream before content in memory must not lead to an empty chunk. */
-    @Test
-    void chunks_areNeverEmpty() throws IOException {
-        MultipartBody body = MultipartBody.builder()
+    /** Over HTTP/1.1, an empty chunk would end the message. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void chunks_areNeverEmpty(boolean chosenBoundary) throws IOException {
+        MultipartBody.Builder builder = MultipartBody.builder();
+        MultipartBody body = (chosenBoundary ? builder.boundary("x y") : builder)
+                .field("empty", "")
+                .field("none", "c/d", Content.of(Unpooled.EMPTY_BUFFER))
                 .file("a", "b", "c/d", Content.of(random(2000)))
                 .file("e", "f", "c/d", Content.stream(InputStream::nullInputStream))
                 .file("g", "h", "c/d", Content.of(random(2000)))
                 .file("i", "j", "c/d", Content.stream(() -> new ByteArrayInputStream(random(32 * 1024))))
                 .build();
-        try (Chunks chunks = body.chunks(allocator)) {
+        try (BodyChunks chunks = body.chunks(allocator)) {
             while (!chunks.isEnded()) {
                 ByteBuf chunk = chunks.next();
                 assertTrue(chunk.isReadable());
                 chunk.release();
             }
+            assertNull(chunks.next());
         }
+        Received received = new Received(1);
+        body.publisher().subscribe(received);
+        assertTrue(received.completed);
+        assertFalse(received.sizes.contains(0));
     }
 
     @Test
@@ -479,14 +483,24 @@ class MultipartBodyTest {
         ByteBuf large = allocator.buffer().writeZero(5000);
         MultipartBody body =
                 MultipartBody.builder().file("a", "b", "c/d", Content.of(large)).build();
-        Chunks chunks = body.chunks(allocator);
+        BodyChunks chunks = body.chunks(allocator);
         chunks.next().release();
+        ByteBuf content = chunks.next();
         assertEquals(2, large.refCnt());
         chunks.close();
         chunks.close();
+        content.release();
         assertEquals(1, large.refCnt());
         large.release();
         assertThrows(IllegalStateException.class, chunks::next);
+        ByteBuf delimiter = allocator.buffer().writeBytes("--x".getBytes(StandardCharsets.US_ASCII));
+        MultipartBody failing = MultipartBody.builder()
+                .boundary("x")
+                .file("a", "b", "c/d", Content.of(delimiter))
+                .build();
+        assertThrows(IOException.class, () -> failing.writeTo(OutputStream.nullOutputStream()));
+        assertEquals(1, delimiter.refCnt());
+        delimiter.release();
     }
 
     /** A stream that fails, and records whether it was closed. */
@@ -523,6 +537,15 @@ class MultipartBodyTest {
                 stream.failure, assertThrows(IOException.class, () -> body.writeTo(OutputStream.nullOutputStream())));
         assertTrue(stream.closed);
         assertEquals(failsToClose ? 1 : 0, stream.failure.getSuppressed().length);
+        Failing other = new Failing(failsToClose);
+        Received received = new Received(1);
+        MultipartBody.builder()
+                .field("a", "b/c", Content.once(other))
+                .build()
+                .publisher()
+                .subscribe(received);
+        assertSame(other.failure, received.failure);
+        assertTrue(other.closed);
     }
 
     @Test
@@ -530,7 +553,7 @@ class MultipartBodyTest {
         MultipartBody body = MultipartBody.builder()
                 .field("a", "b/c", Content.stream(InputStream::nullInputStream).withLength(1))
                 .build();
-        Chunks chunks = body.chunks(allocator);
+        BodyChunks chunks = body.chunks(allocator);
         assertThrows(IOException.class, chunks::next);
         assertThrows(IllegalStateException.class, chunks::next);
     }

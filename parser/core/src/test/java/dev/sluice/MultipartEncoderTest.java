@@ -11,7 +11,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -27,7 +29,7 @@ class MultipartEncoderTest {
     }
 
     private MultipartEncoder encoder(String mediaType) {
-        return MultipartEncoder.create(Boundary.of("x", mediaType, ""), NameEscaping.REJECT, allocator);
+        return MultipartEncoder.create(Boundary.of("x", mediaType), NameEscaping.REJECT, allocator);
     }
 
     private MultipartEncoder form() {
@@ -126,10 +128,24 @@ class MultipartEncoderTest {
     @Test
     void boundary_random_isUsedByDefault() throws MultipartException {
         String type = MultipartEncoder.create().contentType();
-        assertEquals(64, Boundary.formData(type, Preset.STRICT).value().length());
+        assertTrue(Boundary.formData(type, Preset.STRICT).value().matches("[t-w]{64}"));
         assertThrows(IllegalArgumentException.class, () -> Boundary.random("text/plain"));
         assertThrows(IllegalArgumentException.class, () -> Boundary.random("multipart/mixed; a=b"));
-        assertThrows(IllegalArgumentException.class, () -> Boundary.of("x\"; a=\"", "multipart/mixed", ""));
+        assertThrows(IllegalArgumentException.class, () -> Boundary.of("x\"; a=\"", "multipart/mixed"));
+    }
+
+    @Test
+    void boundary_random_isDifferentEachTime() {
+        Set<String> values = new HashSet<>();
+        for (int i = 0; i < 200; i++) {
+            assertTrue(values.add(Boundary.random("multipart/mixed").value()));
+        }
+        for (int i = 0; i < 64; i++) {
+            int index = i;
+            assertEquals(
+                    4,
+                    values.stream().map(value -> value.charAt(index)).distinct().count());
+        }
     }
 
     @Test
@@ -207,9 +223,11 @@ class MultipartEncoderTest {
         ByteBuf early = bytes("a");
         assertState("call beginPart() before write()", () -> encoder.write(early));
         assertEquals(0, early.refCnt());
-        assertState("call beginPart(name, filename, contentType)", () -> encoder.beginPart(List.of()));
-        assertState("call beginPart(headers)", () -> encoder("multipart/mixed").beginPart("a", null, null));
-        assertState("call beginPart(headers)", () -> encoder("multipart/mixed").emptyFileInput("a"));
+        assertState("pass the name of the part", () -> encoder.beginPart(List.of()));
+        assertState(
+                "pass the headers of the part", () -> encoder("multipart/mixed").beginPart("a", null, null));
+        assertState(
+                "pass the headers of the part", () -> encoder("multipart/mixed").emptyFileInput("a"));
         encoder.finish().release();
         assertState("create a new encoder for each body", encoder::finish);
         assertState("create a new encoder for each body", () -> encoder.beginPart("a", null, null));

@@ -1,6 +1,6 @@
 package dev.sluice.encode;
 
-import dev.sluice.MultipartBody.Chunks;
+import dev.sluice.BodyChunks;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.net.http.HttpRequest;
@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChunkPublisher implements HttpRequest.BodyPublisher {
     private final long contentLength;
-    private final Supplier<Chunks> body;
+    private final Supplier<BodyChunks> body;
 
     /**
      * @param contentLength the number of bytes; less than 0 if it is unknown
      * @param body a function that starts to write the body and returns its chunks
      */
-    public ChunkPublisher(long contentLength, Supplier<Chunks> body) {
+    public ChunkPublisher(long contentLength, Supplier<BodyChunks> body) {
         this.contentLength = contentLength;
         this.body = body;
     }
@@ -48,7 +48,7 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
 
         private volatile boolean cancelled;
         private volatile boolean illegal;
-        private @Nullable Chunks chunks;
+        private @Nullable BodyChunks chunks;
 
         Subscription(Flow.Subscriber<? super ByteBuffer> subscriber) {
             this.subscriber = subscriber;
@@ -98,7 +98,7 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
                 if (illegal) {
                     throw new IllegalArgumentException("the subscriber has requested less than one chunk");
                 }
-                Chunks open = chunks == null ? body.get() : chunks;
+                BodyChunks open = chunks == null ? body.get() : chunks;
                 chunks = open;
                 chunk = Objects.requireNonNull(open.next());
                 ended = open.isEnded();

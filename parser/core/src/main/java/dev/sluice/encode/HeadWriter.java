@@ -11,22 +11,21 @@ import dev.sluice.Preset;
 import dev.sluice.header.Bytes;
 import dev.sluice.header.TypeParameters;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A writer of delimiters and header sections to a growing array. Not thread-safe.
+ * A writer of delimiters and header sections to heap buffers. Not thread-safe.
  *
- * <p>If a name or header is rejected, nothing of the part is written. A usual name is checked and written in one pass. Other names are
- * checked by {@link QuotedName}, and a plain media type by its grammar. All other headers are written, decoded again with
- * {@link Preset#STRICT}, and rejected if the result differs from the headers passed. This also prevents header injection.
+ * <p>If a name or header is rejected, the part is not begun. Its bytes after the mark of the buffer's writer index are discarded by the next
+ * call. A usual name is checked and written in one pass. Other names are checked by {@link QuotedName}, and a plain media type by its
+ * grammar. All other headers are written, decoded again with {@link Preset#STRICT}, and rejected if the result differs from the headers
+ * passed. This also prevents header injection.
  */
 public final class HeadWriter {
     /** The maximum number of bytes of a header section: the default limit of the decoder. Some readers have lower limits. */
@@ -49,23 +48,20 @@ public final class HeadWriter {
     private static final MultipartOptions STRICT =
             MultipartOptions.builder().preset(Preset.STRICT).build();
 
-    /** {@code CRLF "--" boundary CRLF}, which begins each part but the first. */
+    private final Boundary boundary;
+
+    /** {@code CRLF "--" boundary CRLF}, which begins each part. The first part has no CRLF before it. */
     private final byte[] delimiter;
 
-    private byte[] bytes = new byte[512];
-    private int size;
-
-    /** The index after the last byte of the part that is being written. {@link #size} is set to it when the part is accepted. */
-    private int at;
-
-    private boolean begun;
+    /** The index of the first byte of {@link #delimiter} that the next part has. */
+    private int delimiterStart = 2;
 
     /** The last media type that was accepted. */
     private String acceptedType = "text/plain";
 
-    /** @param boundary the boundary without the dashes */
-    public HeadWriter(String boundary) {
-        this.delimiter = ascii("\r\n--" + boundary + "\r\n");
+    public HeadWriter(Boundary boundary) {
+        this.boundary = boundary;
+        this.delimiter = ascii("\r\n--" + boundary.value() + "\r\n");
     }
 
     private static byte[] ascii(String text) {
@@ -73,116 +69,84 @@ public final class HeadWriter {
     }
 
     /** Writes the start of a part of a form. Throws if a reader could understand a value differently from the caller. */
-    public void form(String name, @Nullable String filename, @Nullable String contentType, NameEscaping escaping) {
-        int section = begin();
-        append(BEFORE_NAME);
+    public void form(
+            ByteBuf out, String name, @Nullable String filename, @Nullable String contentType, NameEscaping escaping) {
+        int start = begin(out, true);
+        out.writeBytes(BEFORE_NAME);
         if (filename == null) {
-            append(name, QuotedName.Kind.FIELD_NAME, escaping);
+            write(out, name, QuotedName.Kind.FIELD_NAME, escaping);
         } else {
-            append(name, QuotedName.Kind.FILE_INPUT_NAME, escaping);
-            append(BEFORE_FILENAME);
-            append(filename, QuotedName.Kind.FILENAME, escaping);
+            write(out, name, QuotedName.Kind.FILE_INPUT_NAME, escaping);
+            out.writeBytes(BEFORE_FILENAME);
+            write(out, filename, QuotedName.Kind.FILENAME, escaping);
         }
         if (contentType == null) {
-            append(AFTER_NAME);
+            out.writeBytes(AFTER_NAME);
         } else {
             checkType(contentType, filename == null);
-            append(BEFORE_TYPE);
-            append(utf8(contentType));
-            append(BLANK_LINE);
+            out.writeBytes(BEFORE_TYPE).writeBytes(utf8(contentType)).writeBytes(BLANK_LINE);
         }
-        accept(section);
+        accept(out, start);
     }
 
     /** Writes the part that browsers send for a file input that was left empty. It must have no content. */
-    public void emptyFileInput(String name, NameEscaping escaping) {
-        int section = begin();
-        append(BEFORE_NAME);
-        append(name, QuotedName.Kind.FILE_INPUT_NAME, escaping);
-        append(AFTER_EMPTY_INPUT);
-        accept(section);
+    public void emptyFileInput(ByteBuf out, String name, NameEscaping escaping) {
+        int start = begin(out, true);
+        out.writeBytes(BEFORE_NAME);
+        write(out, name, QuotedName.Kind.FILE_INPUT_NAME, escaping);
+        out.writeBytes(AFTER_EMPTY_INPUT);
+        accept(out, start);
     }
 
     /** Writes the start of a part with these headers. Throws if {@link Preset#STRICT} would not read back the same headers. */
-    public void section(String mediaType, List<Header> headers) {
-        int section = begin();
-        append(checked(mediaType, headers));
-        accept(section);
+    public void section(ByteBuf out, List<Header> headers) {
+        int start = begin(out, false);
+        out.writeBytes(checked(boundary.mediaType(), headers));
+        accept(out, start);
     }
 
-    private int begin() {
-        at = size;
-        append(delimiter, begun ? 0 : 2, delimiter.length); // the first delimiter has no CRLF
-        return at;
+    /** Writes the delimiter. {@return the index of the header section} */
+    private int begin(ByteBuf out, boolean hasName) {
+        if (hasName != boundary.isFormData()) {
+            throw new IllegalStateException(
+                    hasName
+                            ? "the body is not a form: pass the headers of the part instead of a name"
+                            : "the body is a form: pass the name of the part instead of its headers");
+        }
+        out.resetWriterIndex();
+        out.writeBytes(delimiter, delimiterStart, delimiter.length - delimiterStart);
+        return out.writerIndex();
     }
 
-    private void accept(int section) {
-        if (at - section > MAX_SIZE) {
-            throw new IllegalArgumentException("the headers of the part have " + (at - section)
+    private void accept(ByteBuf out, int start) {
+        int size = out.writerIndex() - start;
+        if (size > MAX_SIZE) {
+            throw new IllegalArgumentException("the headers of the part have " + size
                     + " bytes, more than most readers accept: use a shorter name");
         }
-        begun = true;
-        size = at;
-    }
-
-    public void content(byte[] content) {
-        at = size;
-        append(content);
-        size = at;
+        delimiterStart = 0;
+        out.markWriterIndex();
     }
 
     /** Writes the close-delimiter. */
-    public void end() {
-        at = size;
-        append(delimiter, begun ? 0 : 2, delimiter.length - 2);
-        append(CLOSE);
-        size = at;
+    public void end(ByteBuf out) {
+        out.resetWriterIndex();
+        out.writeBytes(delimiter, delimiterStart, delimiter.length - delimiterStart - 2)
+                .writeBytes(CLOSE);
     }
 
-    public int size() {
-        return size;
-    }
-
-    /** {@return the array, whose first {@link #size()} bytes were written} */
-    public byte[] array() {
-        return bytes;
-    }
-
-    /** {@return the bytes that were written, <em>transferred</em> to the caller} Later calls write to the start of the array again. */
-    public ByteBuf take(ByteBufAllocator allocator) {
-        int count = size;
-        size = 0;
-        return allocator.heapBuffer(count).writeBytes(bytes, 0, count);
-    }
-
-    private void append(byte[] source) {
-        append(source, 0, source.length);
-    }
-
-    private void append(byte[] source, int from, int to) {
-        reserve(to - from);
-        System.arraycopy(source, from, bytes, at, to - from);
-        at += to - from;
-    }
-
-    private void append(String name, QuotedName.Kind kind, NameEscaping escaping) {
+    private static void write(ByteBuf out, String name, QuotedName.Kind kind, NameEscaping escaping) {
         int length = name.length();
-        reserve(length);
+        byte[] bytes = out.ensureWritable(length).array();
+        int at = out.arrayOffset() + out.writerIndex();
         int i = 0;
         for (char c; i < length && QuotedName.isPlain(c = name.charAt(i)); i++) {
             bytes[at + i] = (byte) c;
         }
         if (i < length || length < 3 || name.contains(QuotedName.TWICE)) { // ".", ".." and TWICE need a check
-            append(utf8(QuotedName.of(name, kind, escaping)));
+            out.writeBytes(utf8(QuotedName.of(name, kind, escaping)));
         } else {
-            at += length;
-        }
-    }
-
-    private void reserve(int count) {
-        int needed = Math.addExact(at, count);
-        if (needed > bytes.length) {
-            bytes = Arrays.copyOf(bytes, (int) Math.max(needed, Math.min(2L * bytes.length, Integer.MAX_VALUE - 8)));
+            out.writerIndex(out.writerIndex() + length);
         }
     }
 

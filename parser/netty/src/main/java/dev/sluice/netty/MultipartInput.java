@@ -1,5 +1,6 @@
 package dev.sluice.netty;
 
+import dev.sluice.BodyChunks;
 import dev.sluice.MultipartBody;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -21,7 +22,7 @@ public final class MultipartInput implements ChunkedInput<ByteBuf> {
     private final MultipartBody body;
 
     /** Null before the first chunk, because the allocator of the channel is known only then. */
-    private MultipartBody.@Nullable Chunks chunks;
+    private @Nullable BodyChunks chunks;
 
     private long progress;
 
@@ -32,7 +33,7 @@ public final class MultipartInput implements ChunkedInput<ByteBuf> {
 
     @Override
     public @Nullable ByteBuf readChunk(ByteBufAllocator allocator) throws IOException {
-        MultipartBody.Chunks open = chunks == null ? body.chunks(allocator) : chunks;
+        BodyChunks open = chunks == null ? body.chunks(allocator) : chunks;
         chunks = open;
         ByteBuf chunk = open.next();
         progress += chunk == null ? 0 : chunk.readableBytes();

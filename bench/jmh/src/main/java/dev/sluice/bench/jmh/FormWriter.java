@@ -2,6 +2,7 @@ package dev.sluice.bench.jmh;
 
 import com.github.mizosoft.methanol.MediaType;
 import com.github.mizosoft.methanol.MultipartBodyPublisher;
+import dev.sluice.BodyChunks;
 import dev.sluice.Content;
 import dev.sluice.MultipartBody;
 import dev.sluice.MultipartEncoder;
@@ -56,7 +57,7 @@ enum FormWriter implements Named {
         @Override
         String write(List<Part> parts, OutputStream out) throws IOException {
             MultipartBody body = body(parts);
-            try (MultipartBody.Chunks chunks = body.chunks(PooledByteBufAllocator.DEFAULT)) {
+            try (BodyChunks chunks = body.chunks(PooledByteBufAllocator.DEFAULT)) {
                 for (ByteBuf chunk; (chunk = chunks.next()) != null; ) {
                     copy(chunk, out);
                 }

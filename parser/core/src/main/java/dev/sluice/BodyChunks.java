@@ -1,0 +1,205 @@
+package dev.sluice;
+
+import dev.sluice.encode.DelimiterCheck;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The buffers of a {@link MultipartBody} that is being written. Close it even if an exception was thrown. Not thread-safe.
+ *
+ * <p>A body is a list of pieces. Each content of a part that is long, or is read from a stream, is a piece. Between two of them is a piece
+ * with the bytes of delimiters, header sections and short contents. A piece in memory becomes one chunk, without a copy. Content from a
+ * stream is read into chunks of equal size, and these also take the delimiters and header sections around it, so that few chunks are short.
+ */
+public final class BodyChunks implements AutoCloseable {
+    /**
+     * The maximum size of an HTTP/2 frame, unless the server permits larger frames. A client would split a larger chunk and send the rest
+     * of it in a short frame, and Tomcat closes a connection after two short frames.
+     */
+    static final int CHUNK_SIZE = 16 * 1024;
+
+    /** @param part a description of the part for error messages; null for delimiters, header sections and short contents */
+    record Piece(Content content, @Nullable String part) {}
+
+    private final List<Piece> pieces;
+    private final ByteBufAllocator allocator;
+
+    /** Whether buffers of the application are returned. Otherwise their bytes are copied. */
+    private final boolean sharing;
+
+    /** Whether content in memory could contain the delimiter. */
+    private final boolean checksMemory;
+
+    private final DelimiterCheck check;
+
+    /** The number of bytes of the body that have not been returned; {@link Long#MAX_VALUE} if it is unknown. */
+    private long remaining;
+
+    private int opened;
+
+    /** The rest of the piece that was opened last: in {@code memory} or {@code stream}, or neither if it has been written. */
+    private @Nullable ByteBuf memory;
+
+    private @Nullable InputStream stream;
+
+    /** The number of bytes that the stream must still have, or less than 0 if it is unknown. */
+    private long streamLeft;
+
+    private boolean closed;
+
+    BodyChunks(MultipartBody body, ByteBufAllocator allocator, boolean sharing) {
+        this.pieces = body.pieces;
+        this.allocator = allocator;
+        this.sharing = sharing;
+        this.checksMemory = body.chosenBoundary;
+        this.check = new DelimiterCheck(body.boundary.delimiter());
+        this.remaining = body.contentLength().orElse(Long.MAX_VALUE);
+        for (int i = 0; i < pieces.size(); i++) {
+            if (!pieces.get(i).content.claim()) {
+                pieces.subList(0, i).forEach(claimed -> claimed.content.unclaim());
+                throw new IllegalStateException(pieces.get(i).part
+                        + " can be sent only once, because it is a stream: pass a StreamSource, which opens a new one");
+            }
+        }
+    }
+
+    /**
+     * {@return the next bytes of the body, <em>transferred</em> to the caller and not to be modified, or null at its end}
+     *
+     * @throws IOException if a part does not have its declared length or contains the boundary; exceptions thrown by the content of a
+     *     part are passed on unchanged. After any exception, abort the HTTP message
+     * @throws IllegalStateException after a failure, and after {@link #close()}
+     */
+    public @Nullable ByteBuf next() throws IOException {
+        if (closed) {
+            throw new IllegalStateException("the body is closed, or has failed: start again with chunks()");
+        }
+        try {
+            open();
+            ByteBuf next = memory;
+            if (next == null || isBeforeStream()) {
+                next = isEnded() ? null : nextChunk();
+            } else {
+                memory = null;
+            }
+            remaining -= next == null ? 0 : next.readableBytes();
+            return next;
+        } catch (Throwable e) {
+            closed = true;
+            throw e;
+        }
+    }
+
+    /** {@return whether all bytes have been returned} */
+    public boolean isEnded() {
+        return opened == pieces.size() && memory == null; // the last piece is the close-delimiter
+    }
+
+    private boolean isBeforeStream() {
+        return opened < pieces.size() && !pieces.get(opened).content.isMemory(sharing);
+    }
+
+    /** Opens the next piece with content if the last one has been written. */
+    private void open() throws IOException {
+        while (memory == null && stream == null && opened < pieces.size()) {
+            Piece piece = pieces.get(opened++);
+            check.begin();
+            ByteBuf bytes = piece.content.bytes(sharing);
+            if (bytes == null) {
+                streamLeft = piece.content.length();
+                stream = piece.content.open();
+            } else if (bytes.isReadable()) {
+                memory = bytes;
+                if (checksMemory && piece.part != null) {
+                    checkContent(bytes);
+                }
+            } else {
+                bytes.release();
+            }
+        }
+    }
+
+    /** {@return a chunk filled with content from streams and with the bytes around it} */
+    private ByteBuf nextChunk() throws IOException {
+        int size = (int) Math.min(CHUNK_SIZE, remaining);
+        ByteBuf chunk = allocator.heapBuffer(size, size);
+        try {
+            while (chunk.isWritable() && (fill(chunk) || !chunk.isReadable())) {}
+        } catch (Throwable e) {
+            chunk.release();
+            throw e;
+        }
+        return chunk;
+    }
+
+    /**
+     * Appends some bytes.
+     *
+     * @return whether more bytes can be appended without waiting for a slow stream
+     */
+    private boolean fill(ByteBuf chunk) throws IOException {
+        open();
+        InputStream in = stream;
+        ByteBuf bytes = memory;
+        if (in != null) {
+            return read(in, chunk);
+        } else if (bytes == null || current().part != null) {
+            return false;
+        }
+        chunk.writeBytes(bytes, Math.min(chunk.writableBytes(), bytes.readableBytes()));
+        if (!bytes.isReadable()) {
+            memory = null;
+            bytes.release();
+        }
+        return true;
+    }
+
+    private Piece current() {
+        return pieces.get(opened - 1);
+    }
+
+    private void checkContent(ByteBuf content) throws IOException {
+        if (check.isIn(content)) {
+            throw MultipartEncoder.delimiterIn(String.valueOf(current().part));
+        }
+    }
+
+    /** Appends the bytes of a single read, so that a slow stream does not delay the bytes before it. */
+    private boolean read(InputStream in, ByteBuf chunk) throws IOException {
+        int most = (int) Math.min(chunk.writableBytes(), streamLeft < 0 ? Integer.MAX_VALUE : streamLeft);
+        int count = most == 0 ? in.read() : chunk.writeBytes(in, most);
+        if (count < 0 && streamLeft > 0 || count >= 0 && streamLeft == 0) {
+            throw new IOException(current().part
+                    + (count < 0
+                            ? " ended " + streamLeft + " bytes before its declared length"
+                            : " has more bytes than declared")
+                    + ": it changed while it was sent, or its length is wrong");
+        } else if (count < 0) {
+            stream = null;
+            in.close();
+            return true;
+        }
+        checkContent(chunk.slice(chunk.writerIndex() - count, count));
+        streamLeft -= streamLeft < 0 ? 0 : count;
+        return streamLeft == 0;
+    }
+
+    /** Releases the buffer that has not been returned, and closes the content that is being read. Idempotent. */
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        if (memory != null) {
+            memory.release();
+            memory = null;
+        }
+        InputStream in = stream;
+        stream = null;
+        if (in != null) {
+            in.close();
+        }
+    }
+}
