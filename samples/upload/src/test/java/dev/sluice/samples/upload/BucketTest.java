@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
@@ -172,6 +173,18 @@ class BucketTest {
     void unusableStore_isExplainedInOneLine() throws Exception {
         System.setProperty("aws.accessKeyId", "tests");
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
+            String store = "http://127.0.0.1:" + silent.getLocalPort();
+            String reason = "no answer within 15 seconds \\(is it an object store\\?\\)";
+            CompletableFuture<Void> unanswered = CompletableFuture.allOf(
+                    CompletableFuture.runAsync(() -> assertCannotSweep(store, "b", reason)),
+                    CompletableFuture.runAsync(() -> assertCannotServe(store, "b", reason)));
+            assertOthersAreExplained();
+            unanswered.get();
+        }
+    }
+
+    private void assertOthersAreExplained() throws Exception {
         String there = Weed.running().address().toString();
         assertUnusable("http://127.0.0.1:1", "b", "Connection refused \\(is it running\\?\\)");
         assertUnusable("http://nosuch.invalid", "b", "unknown host");
@@ -183,14 +196,18 @@ class BucketTest {
         } finally {
             System.setProperty("aws.secretAccessKey", "secret-of-tests");
         }
-        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
-            String store = "http://127.0.0.1:" + silent.getLocalPort();
-            assertUnusable(store, "b", "no answer within 15 seconds \\(is it an object store\\?\\)");
-        }
     }
 
     private void assertUnusable(String store, String bucket, String reason) {
+        assertCannotSweep(store, bucket, reason);
+        assertCannotServe(store, bucket, reason);
+    }
+
+    private static void assertCannotSweep(String store, String bucket, String reason) {
         assertFails("cannot sweep", store, bucket, reason, "sweep");
+    }
+
+    private void assertCannotServe(String store, String bucket, String reason) {
         assertFails("cannot use", store, bucket, reason, "serve", "--port=0", "--dir=" + root);
     }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("sized")
 final class RefusalTest {
-    private static final int TIMES = ProofSize.of("sluice.refusals", 10, 100);
+    private static final int TIMES = ProofSize.of("sluice.refusals", 10, 40);
     private static final int BEFORE = 1 << 20;
     private static final int AFTER = (8 << 20) - 1000;
     private static final String LONG_NAME = "x".repeat(20_000);
