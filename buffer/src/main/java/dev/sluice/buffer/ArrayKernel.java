@@ -18,6 +18,9 @@ final class ArrayKernel {
      */
     static final int MIN_PASS_LENGTH = 256;
 
+    /** The distance between the words that {@link #anyWord} reads, in bytes. */
+    static final int WORD_STRIDE = 56;
+
     private ArrayKernel() {}
 
     /*
@@ -83,21 +86,14 @@ final class ArrayKernel {
     }
 
     /*
-     * Returns whether any of the 8-byte words at i, i + stride, i + 2 * stride, ... is equal to `value` in the bits of `mask`. The last
-     * word ends at `end` or before.
+     * Returns whether any of the 8-byte words at i, i + WORD_STRIDE, i + 2 * WORD_STRIDE, ... is equal to `value` in the bits of `mask`. The
+     * last word ends at `end` or before.
+     *
+     * The distance is a constant, because the JIT then removes the bounds checks and unrolls the loop.
      */
-    static boolean anyWord(byte[] memory, int i, int end, int stride, long mask, long value) {
-        int at = i;
-        for (int last = end - 8 - 3 * stride; at <= last; at += 4 * stride) {
-            long a = (long) LONG.get(memory, at) & mask;
-            long b = (long) LONG.get(memory, at + stride) & mask;
-            long c = (long) LONG.get(memory, at + 2 * stride) & mask;
-            long d = (long) LONG.get(memory, at + 3 * stride) & mask;
-            if (a == value | b == value | c == value | d == value) {
-                return true;
-            }
-        }
-        for (; at <= end - 8; at += stride) {
+    static boolean anyWord(byte[] memory, int i, int end, long mask, long value) {
+        int to = end - 7;
+        for (int at = i; at < to; at += WORD_STRIDE) {
             if (((long) LONG.get(memory, at) & mask) == value) {
                 return true;
             }

@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * handled heap and direct NIO buffers, the JIT would compile it to code that is half as fast.
  */
 public final class ChunkMemory {
+    /** The distance between the words that {@link #mayHaveWord} reads, in bytes. */
+    public static final int WORD_STRIDE = ArrayKernel.WORD_STRIDE;
+
     private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
 
     private @Nullable ByteBuf chunk;
@@ -307,20 +310,20 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return whether one of the 8-byte words at {@code from}, {@code from + stride}, and so on is equal to {@code value} in the bits
-     * of {@code mask}} Returns true without a check if the words cannot be read quickly.
+     * {@return whether one of the 8-byte words at {@code from}, {@code from + WORD_STRIDE}, and so on is equal to {@code value} in the
+     * bits of {@code mask}} Returns true without a check if the words cannot be read quickly.
      *
      * @param to the index after the last byte of the last word
      */
-    public boolean mayHaveWord(int from, int to, int stride, long mask, long value) {
+    public boolean mayHaveWord(int from, int to, long mask, long value) {
         check(from, to);
         if (!isFlatUpTo(to, DelimiterSearch.MAX_KERNEL_INDEX)) {
             return true;
         }
         byte[] heap = array;
         return heap != null
-                ? ArrayKernel.anyWord(heap, from + shift, to + shift, stride, mask, value)
-                : ViewKernel.anyWord(view(), from + shift, to + shift, stride, mask, value);
+                ? ArrayKernel.anyWord(heap, from + shift, to + shift, mask, value)
+                : ViewKernel.anyWord(view(), from + shift, to + shift, mask, value);
     }
 
     /**

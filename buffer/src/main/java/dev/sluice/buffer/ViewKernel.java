@@ -65,18 +65,9 @@ final class ViewKernel {
         return q;
     }
 
-    static boolean anyWord(ByteBuffer memory, int i, int end, int stride, long mask, long value) {
-        int at = i;
-        for (int last = end - 8 - 3 * stride; at <= last; at += 4 * stride) {
-            long a = (long) LONG.get(memory, at) & mask;
-            long b = (long) LONG.get(memory, at + stride) & mask;
-            long c = (long) LONG.get(memory, at + 2 * stride) & mask;
-            long d = (long) LONG.get(memory, at + 3 * stride) & mask;
-            if (a == value | b == value | c == value | d == value) {
-                return true;
-            }
-        }
-        for (; at <= end - 8; at += stride) {
+    static boolean anyWord(ByteBuffer memory, int i, int end, long mask, long value) {
+        int to = end - 7;
+        for (int at = i; at < to; at += ArrayKernel.WORD_STRIDE) {
             if (((long) LONG.get(memory, at) & mask) == value) {
                 return true;
             }

@@ -10,16 +10,13 @@ import io.netty.buffer.ByteBuf;
  * split between buffers.
  *
  * <p><b>Speed.</b> A relay has already searched the content for the delimiter of the client, and a second search of that kind would take
- * as long. However, all bytes of a {@link RandomBoundary} are equal in six of their bits. Each occurrence of a boundary of n bytes contains
- * n - 7 words of 8 bytes, at consecutive indices. Therefore only one word in n - 7 bytes is read. If none of these words has the bits of
- * the boundary, the buffer does not contain the boundary, and only its end is searched for the start of a delimiter. Otherwise
- * {@link DelimiterSearch} searches the whole buffer.
+ * as long. However, all bytes of a {@link RandomBoundary} are equal in six of their bits, and each occurrence of its 64 bytes contains 57
+ * words of 8 bytes, at consecutive indices. Therefore only one word in {@value ChunkMemory#WORD_STRIDE} bytes is read. If none of these
+ * words has the bits of the boundary, the buffer does not contain the boundary, and only its end is searched for the start of a delimiter.
+ * Otherwise, and for shorter boundaries, {@link DelimiterSearch} searches the whole buffer.
  */
 public final class DelimiterCheck {
     private static final int PREFIX_LENGTH = 4;
-
-    /** The smallest number of bits in which the bytes of a boundary must be equal. */
-    private static final int MIN_EQUAL_BITS = 6;
 
     private final DelimiterSearch search;
     private final ChunkMemory memory = new ChunkMemory();
@@ -27,11 +24,8 @@ public final class DelimiterCheck {
     /** The number of bytes of content that may contain the start of a delimiter. */
     private final int tail;
 
-    /**
-     * The distance between the words that are read, in bytes. Not positive if the boundary is too short or its bytes differ in too many
-     * bits.
-     */
-    private final int stride;
+    /** Whether one of the words that are read is within any occurrence of the boundary. */
+    private final boolean isLong;
 
     /** The bits in which all bytes of the boundary are equal, for each byte of a word. {@link #value} has the values of these bits. */
     private final long mask;
@@ -47,9 +41,8 @@ public final class DelimiterCheck {
             set &= boundary.getByte(i);
             clear &= ~boundary.getByte(i);
         }
-        boolean fits = Integer.bitCount(set | clear) >= MIN_EQUAL_BITS;
         tail = delimiter.length() - 2; // without CR, because LF alone begins a lookalike delimiter
-        stride = fits ? boundary.readableBytes() - Long.BYTES + 1 : 0;
+        isLong = boundary.readableBytes() >= ChunkMemory.WORD_STRIDE + Long.BYTES - 1;
         mask = (set | clear) * 0x0101010101010101L;
         value = set * 0x0101010101010101L;
     }
@@ -87,10 +80,8 @@ public final class DelimiterCheck {
     /** {@return an index before which no delimiter starts, other than the one that {@link #search} has begun to compare} */
     private int candidate(int at) {
         int end = memory.end();
-        boolean clean = stride > 0
-                && search.lookalike() == 0
-                && end - at > tail
-                && !memory.mayHaveWord(at, end, stride, mask, value);
+        boolean clean =
+                isLong && search.lookalike() == 0 && end - at > tail && !memory.mayHaveWord(at, end, mask, value);
         return clean ? end - tail : at;
     }
 }

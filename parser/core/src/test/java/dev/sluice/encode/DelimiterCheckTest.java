@@ -17,6 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DelimiterCheckTest {
     private static final int SIZE = 400;
 
+    private static final String LONG = "uuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuu";
+
     private final Random random = new Random(1);
     private String boundary;
 
@@ -50,7 +52,7 @@ class DelimiterCheckTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"random", "x", "----WebKitFormBoundary7MA4YWxkTrZu0gW", "uuuuuuuuuuuuuuuu"})
+    @ValueSource(strings = {"random", "x", "----WebKitFormBoundary7MA4YWxkTrZu0gW", LONG, LONG + "u"})
     void delimiter_isFoundAtEveryIndex_ifSplitAnywhere(String kind) {
         for (String lineEnd : new String[] {"\r\n", "\n", "\r"}) {
             for (int index = 0; index <= SIZE - 70; index += 3) {
