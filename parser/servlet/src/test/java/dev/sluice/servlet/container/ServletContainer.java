@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -26,19 +27,21 @@ import org.apache.tomcat.util.descriptor.web.ErrorPage;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.apache.tomcat.util.modeler.Registry;
+import org.eclipse.jetty.ee11.servlet.AsyncContextEvent;
 import org.eclipse.jetty.ee11.servlet.ErrorPageErrorHandler;
 import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee11.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
 
 /** The containers with default settings. Only the port, the temporary directory and the application are configured. */
 enum ServletContainer {
     JETTY("Jetty " + Server.getVersion()) {
         @Override
         RunningContainer start(WebApp app) throws Exception {
-            Server server = new Server();
+            Server server = new Server(null, new RepeatingScheduler(), null);
             ServerConnector connector = new ServerConnector(server);
             connector.setHost(HOST);
             server.addConnector(connector);
@@ -168,6 +171,26 @@ enum ServletContainer {
             });
         }
     };
+
+    /**
+     * A scheduler for Jetty, which loses the timeout of an asynchronous request if the task runs before the thread that
+     * scheduled it has stored it in the event. On a busy machine, short timeouts are lost.
+     */
+    private static final class RepeatingScheduler extends ScheduledExecutorScheduler {
+        @Override
+        public Task schedule(Runnable task, long delay, TimeUnit unit) {
+            return super.schedule(
+                    () -> {
+                        if (task instanceof AsyncContextEvent event && !event.hasTimeoutTask()) {
+                            schedule(task, 100, TimeUnit.MILLISECONDS);
+                        } else {
+                            task.run();
+                        }
+                    },
+                    delay,
+                    unit);
+        }
+    }
 
     private static final String HOST = InetAddress.getLoopbackAddress().getHostAddress();
 
