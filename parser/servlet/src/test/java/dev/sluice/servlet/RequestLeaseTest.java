@@ -12,8 +12,13 @@ import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
@@ -393,6 +398,41 @@ class RequestLeaseTest extends AppTestBase {
         app.start();
         assertEquals("2 1 1", app.post("/", FORM).body());
         Eventually.isTrue(() -> second.live() == 0, "the request is still live");
+    }
+
+    /** An error page must not wait for the body of a request that has not ended. */
+    @Test
+    void eagerFilter_onErrorPageOnly_doesNotParse() throws Exception {
+        SluiceFilter eager = SluiceFilter.builder(app.formOptions()).eager().build();
+        app.behind(new Filter() {
+            @Override
+            public void init(FilterConfig config) throws ServletException {
+                eager.init(config);
+            }
+
+            @Override
+            public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+                    throws IOException, ServletException {
+                if (request.getDispatcherType() == DispatcherType.ERROR) {
+                    eager.doFilter(request, response, chain);
+                } else {
+                    chain.doFilter(request, response);
+                }
+            }
+
+            @Override
+            public void destroy() {
+                eager.destroy();
+            }
+        });
+        app.on("/", (request, response) -> {
+            request.startAsync();
+            throw new IllegalStateException("thrown by the application");
+        });
+        app.errorPage((request, response) ->
+                response.getWriter().print(request.getParts().size() + " parts"));
+        app.start();
+        assertEquals("0 parts", app.post("/", FORM).body());
     }
 
     @Test
