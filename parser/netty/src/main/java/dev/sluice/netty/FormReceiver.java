@@ -53,10 +53,10 @@ public interface FormReceiver {
      *     MultipartException.Reason#TRUNCATED}, and the cause is a {@link java.nio.channels.ClosedChannelException}
      */
     default FullHttpResponse failed(Throwable failure) {
-        return refusal(failure);
+        return rejection(failure);
     }
 
-    private static FullHttpResponse refusal(Throwable failure) {
+    private static FullHttpResponse rejection(Throwable failure) {
         int status = failure instanceof MultipartException e
                 ? e.httpStatus()
                 : failure instanceof DecoderException ? 400 : 500;

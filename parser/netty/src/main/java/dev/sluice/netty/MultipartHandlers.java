@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>After this handler: {@code HttpServerKeepAliveHandler}, {@code HttpObjectAggregator}, {@code HttpServerExpectContinueHandler} and
  *       {@code WebSocketServerProtocolHandler}. They then serve the other requests. Before this handler, the first would close the
- *       connection as soon as a form is refused. The second would hold every body in memory. The third would request the body of a form
- *       that is refused at its head. The fourth would lose its connections after {@link Builder#idleTimeout}.
+ *       connection as soon as a form is rejected. The second would hold every body in memory. The third would request the body of a form
+ *       that is rejected at its head. The fourth would lose its connections after {@link Builder#idleTimeout}.
  *   <li>Before this handler: {@code SslHandler}, at the start of the pipeline, because no client can connect with TLS if it is after the
  *       codec; {@code CorsHandler}, because a script in a browser can read only responses that pass through it. {@code
  *       HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form gets 415.
@@ -120,7 +120,7 @@ public final class MultipartHandlers {
 
         /**
          * Sets how many body bytes a connection handles in a turn of the event loop before it lets the other connections continue; at least
-         * 1, 256 KiB by default. If a read brings more and the excess must wait, the form is refused with 413. A decompressor before this
+         * 1, 256 KiB by default. If a read brings more and the excess must wait, the form is rejected with 413. A decompressor before this
          * handler can cause this by expanding a small body. Set it to at least the size of a read.
          */
         public Builder bytesPerTurn(int value) {

@@ -91,9 +91,9 @@ class ConnectionTest {
     }
 
     private static void assertAnswer(int status, boolean closes, Socket from) throws IOException {
-        String answer = NettyServer.response(from);
-        assertTrue(answer.startsWith("HTTP/1.1 " + status), answer);
-        assertEquals(closes, answer.contains("connection: close"), answer);
+        String response = NettyServer.response(from);
+        assertTrue(response.startsWith("HTTP/1.1 " + status), response);
+        assertEquals(closes, response.contains("connection: close"), response);
     }
 
     /** Asserts only the status: the server may respond before or after it has read the client's FIN. */
@@ -176,7 +176,7 @@ class ConnectionTest {
         }
     }
 
-    // ---- refused bodies
+    // ---- rejected bodies
 
     @Test
     void malformedBody_withMegabytesAfterTheFault_responseIsReadable() throws Exception {
@@ -210,7 +210,7 @@ class ConnectionTest {
     }
 
     @Test
-    void refusedClient_sendsForever_isDisconnected() throws Exception {
+    void rejectedClient_sendsForever_isDisconnected() throws Exception {
         start(handlers -> handlers.drainTimeout(Duration.ofMinutes(1)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + (1L << 40) + "\r\nExpect: 100-continue\r\n\r\n");
@@ -224,7 +224,7 @@ class ConnectionTest {
     }
 
     @Test
-    void refusedClient_sendsNothingMore_isDisconnectedAfterTheDrainTimeout() throws Exception {
+    void rejectedClient_sendsNothingMore_isDisconnectedAfterTheDrainTimeout() throws Exception {
         start(handlers -> handlers.drainTimeout(Duration.ofMillis(200)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n--x\r\nbad\r\n\r\n");
@@ -247,7 +247,7 @@ class ConnectionTest {
     // ---- slow and disconnected clients
 
     @Test
-    void slowClient_isRefused() throws Exception {
+    void slowClient_isRejected() throws Exception {
         start(handlers -> handlers, options -> options.minRateGrace(Duration.ofMillis(300)));
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + "1000\r\n\r\n--x\r\n");
@@ -303,7 +303,7 @@ class ConnectionTest {
     @Test
     void disconnect_beforeTheResponse_isNoticed() throws Exception {
         start();
-        upload.answer = new CompletableFuture<>();
+        upload.response = new CompletableFuture<>();
         byte[] body = Upload.body(100);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
@@ -311,13 +311,13 @@ class ConnectionTest {
             upload.trailers.get(2, TimeUnit.MINUTES);
         }
         handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(2, TimeUnit.MINUTES);
-        upload.answer.complete(Upload.text(200, "too late"));
+        upload.response.complete(Upload.text(200, "too late"));
     }
 
     @Test
     void response_afterTheEventLoopHasEnded_isReleased() throws Exception {
         start();
-        upload.answer = new CompletableFuture<>();
+        upload.response = new CompletableFuture<>();
         byte[] body = Upload.body(100);
         FullHttpResponse late = Upload.text(200, "too late");
         try (Socket socket = server.connect()) {
@@ -325,7 +325,7 @@ class ConnectionTest {
             socket.getOutputStream().write(body);
             upload.trailers.get(2, TimeUnit.MINUTES);
             server.close();
-            upload.answer.complete(late);
+            upload.response.complete(late);
         }
         assertEquals(0, late.refCnt());
     }

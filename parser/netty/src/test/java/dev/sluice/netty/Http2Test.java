@@ -280,7 +280,7 @@ class Http2Test {
     }
 
     @Test
-    void shutdown_beforeItsDeadline_letsStreamsEndAndRefusesNewOnes() throws Exception {
+    void shutdown_beforeItsDeadline_letsStreamsEndAndRejectsNewOnes() throws Exception {
         List<Upload> uploads = List.of(new Upload(), new Upload(), new Upload());
         List<Stream> streams = uploads.stream().map(this::begun).toList();
         CompletableFuture<Void> done = shutdown(Duration.ofSeconds(40));

@@ -299,7 +299,7 @@ class MultipartHandlerTest {
     @Test
     void nextRequest_waitsForTheResponseToThePreviousOne() {
         open(onLoop());
-        upload.answer = new CompletableFuture<>();
+        upload.response = new CompletableFuture<>();
         channel.writeInbound(
                 head("/first"),
                 LastHttpContent.EMPTY_LAST_CONTENT,
@@ -318,7 +318,7 @@ class MultipartHandlerTest {
         assertEquals(10, upload.bytes.get());
         assertNull(channel.readInbound());
 
-        upload.answer.complete(Upload.text(201, ""));
+        upload.response.complete(Upload.text(201, ""));
         assertAnswer(201, false);
         channel.runPendingTasks();
         assertEquals("/third", channel.<HttpRequest>readInbound().uri());
@@ -454,7 +454,7 @@ class MultipartHandlerTest {
 
     @Test
     @SuppressWarnings("deprecation") // the constructor is also in Netty 4.1.118
-    void decompressedBody_largerThanATurn_isRefusedAndNoMoreIsQueued() throws IOException {
+    void decompressedBody_largerThanATurn_isRejectedAndNoMoreIsQueued() throws IOException {
         ByteArrayOutputStream zipped = new ByteArrayOutputStream();
         try (GZIPOutputStream gzip = new GZIPOutputStream(zipped)) {
             byte[] body = Upload.body(0);
@@ -485,7 +485,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void queuedBody_largerThanATurn_isRefusedAndNextRequestIsComplete() {
+    void queuedBody_largerThanATurn_isRejectedAndNextRequestIsComplete() {
         open(onLoop().bytesPerTurn(20_000));
         upload.shut();
         byte[] body = Upload.body(15_000);
@@ -527,7 +527,7 @@ class MultipartHandlerTest {
     @Test
     void readAhead_ofPipelinedRequests_isBounded() {
         open(onLoop());
-        upload.answer = new CompletableFuture<>();
+        upload.response = new CompletableFuture<>();
         channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
         channel.advanceTimeBy(5, TimeUnit.SECONDS);
         channel.runScheduledPendingTasks();
@@ -542,7 +542,7 @@ class MultipartHandlerTest {
             channel.runPendingTasks();
         }
         assertTrue(rounds <= 20, "queued requests: " + 20 * rounds);
-        upload.answer.complete(Upload.text(200, ""));
+        upload.response.complete(Upload.text(200, ""));
         assertAnswer(200, false);
         assertEquals("/next", channel.<HttpRequest>readInbound().uri());
     }
@@ -579,7 +579,7 @@ class MultipartHandlerTest {
         assertEquals(before + 1, reads.count, "the queues are empty again");
     }
 
-    // ---- refused bodies
+    // ---- rejected bodies
 
     @Test
     void rejectedHead_isReportedOnce() throws IOException {
@@ -639,7 +639,7 @@ class MultipartHandlerTest {
         "Content-Type, text/plain, 415, UNSUPPORTED_MEDIA_TYPE",
         "Content-Encoding, gzip, 415, UNSUPPORTED_MEDIA_TYPE"
     })
-    void refusalAtTheHead_requestsNoBody(String name, String value, int status, Reason reason) {
+    void rejectionAtTheHead_requestsNoBody(String name, String value, int status, Reason reason) {
         open(onWorkers(workers));
         channel.writeInbound(head("/upload", "Expect", "100-continue", name, value));
         assertAnswer(status, true);
@@ -647,7 +647,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void contentType_twice_isRefused() {
+    void contentType_twice_isRejected() {
         open(onWorkers(workers));
         HttpRequest twice = head("/upload", "Expect", "100-continue");
         twice.headers().add("Content-Type", Upload.TYPE);
@@ -678,7 +678,7 @@ class MultipartHandlerTest {
     }
 
     @Test
-    void malformedBody_isRefusedAtOnceAndDrainedUpToALimit() {
+    void malformedBody_isRejectedAtOnceAndDrainedUpToALimit() {
         upload.change = by -> by.maxDrainBytes(100_000);
         open(onLoop().drainTimeout(Duration.ofMinutes(1)));
         channel.writeInbound(head("/upload"), content("--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
@@ -720,10 +720,10 @@ class MultipartHandlerTest {
                 + "\r\nExpect: 100-continue\r\n" + line + "\r\n\r\n";
         channel.writeInbound(Unpooled.copiedBuffer(head, StandardCharsets.US_ASCII));
         channel.runPendingTasks();
-        ByteBuf answer = channel.readOutbound();
-        assertNotNull(answer, "no response");
-        String text = answer.toString(StandardCharsets.US_ASCII);
-        answer.release();
+        ByteBuf response = channel.readOutbound();
+        assertNotNull(response, "no response");
+        String text = response.toString(StandardCharsets.US_ASCII);
+        response.release();
         assertTrue(text.startsWith("HTTP/1.1 400 ") && text.contains("connection: close"), text);
         assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
         assertFalse(upload.optionsCalled.isDone());

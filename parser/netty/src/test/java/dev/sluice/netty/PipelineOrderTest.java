@@ -558,9 +558,9 @@ class PipelineOrderTest {
             assertTrue(response.startsWith("HTTP/1.1 200"), response);
             assertEquals(before, response.contains("content-encoding: gzip"), response);
         }
-        String refusal = sendFormForCompressedResponse(1001);
-        assertTrue(refusal.startsWith("HTTP/1.1 413"), refusal);
-        assertEquals(before, refusal.contains("content-encoding: gzip"), refusal);
+        String rejection = sendFormForCompressedResponse(1001);
+        assertTrue(rejection.startsWith("HTTP/1.1 413"), rejection);
+        assertEquals(before, rejection.contains("content-encoding: gzip"), rejection);
     }
 
     // ---- malformed requests

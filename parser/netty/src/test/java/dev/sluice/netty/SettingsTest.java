@@ -100,9 +100,9 @@ class SettingsTest {
         }
 
         private static FullHttpResponse answer(String text) {
-            FullHttpResponse answer = Upload.text(200, "");
-            answer.content().writeBytes(text.getBytes(StandardCharsets.UTF_8));
-            return answer;
+            FullHttpResponse response = Upload.text(200, "");
+            response.content().writeBytes(text.getBytes(StandardCharsets.UTF_8));
+            return response;
         }
     }
 
@@ -173,11 +173,11 @@ class SettingsTest {
 
     private @Nullable String answer() {
         channel.runPendingTasks();
-        FullHttpResponse answer = channel.readOutbound();
+        FullHttpResponse response = channel.readOutbound();
         try {
-            return answer == null ? null : answer.content().toString(StandardCharsets.UTF_8);
+            return response == null ? null : response.content().toString(StandardCharsets.UTF_8);
         } finally {
-            ReferenceCountUtil.release(answer);
+            ReferenceCountUtil.release(response);
         }
     }
 
@@ -218,7 +218,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @EnumSource
-    void maxDrainBytes_boundsTheReadsAfterARefusal(Entrance entrance) throws IOException {
+    void maxDrainBytes_boundsTheReadsAfterARejection(Entrance entrance) throws IOException {
         open(entrance, options("maxDrainBytes", "99"), more -> more);
         channel.writeInbound(head("text/plain"));
         assertEquals("!UNSUPPORTED_MEDIA_TYPE", answer());

@@ -35,7 +35,7 @@ final class Upload implements FormReceiver, PartSink {
     UnaryOperator<FormOptions.Builder> change = options -> options;
 
     @Nullable
-    CompletableFuture<FullHttpResponse> answer;
+    CompletableFuture<FullHttpResponse> response;
 
     volatile @Nullable Thread thread;
     volatile int published;
@@ -97,7 +97,7 @@ final class Upload implements FormReceiver, PartSink {
     @Override
     public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders fields) {
         trailers.complete(fields);
-        CompletableFuture<FullHttpResponse> later = answer;
+        CompletableFuture<FullHttpResponse> later = response;
         return later != null ? later : CompletableFuture.completedStage(text(200, "bytes: " + bytes));
     }
 

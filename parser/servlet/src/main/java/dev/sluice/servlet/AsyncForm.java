@@ -98,7 +98,7 @@ public final class AsyncForm {
             }
             state.lease.hold();
             held = true;
-            form = new AsyncForm(state, context, body.inCharset(options));
+            form = new AsyncForm(state, context, body.charset.applyTo(options));
         } catch (IOException | RuntimeException | Error e) {
             body.unclaim(BodyOwner.ASYNC_FORM); // nothing was read
             if (held) {
@@ -243,17 +243,17 @@ public final class AsyncForm {
             try {
                 if (whole != null) {
                     form.complete(form.checkComplete(whole, received));
-                } else if (failure instanceof IOException refusal
+                } else if (failure instanceof IOException rejection
                         && (failure != abortedFor.get() || MultipartRequestException.isOfContainer(failure))) {
-                    throw form.refusal(refusal, received, !intake.isAtEnd());
+                    throw form.rejection(rejection, received, !intake.isAtEnd());
                 } else {
                     if (failure instanceof IOException) {
                         state.endAfterGrace(); // Payara does not call onComplete after the client has disconnected
                     }
                     form.future.completeExceptionally(failure);
                 }
-            } catch (MultipartRequestException refused) {
-                form.future.completeExceptionally(refused);
+            } catch (MultipartRequestException rejected) {
+                form.future.completeExceptionally(rejected);
             }
         });
         state.lease.release();

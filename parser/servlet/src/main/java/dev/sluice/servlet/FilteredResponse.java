@@ -21,11 +21,11 @@ final class FilteredResponse extends HttpServletResponseWrapper {
      * {@return the exception that rejected the form of the request; null if there is none or the request did not pass a
      * filter}
      */
-    static @Nullable MultipartRequestException refusal(ServletResponse response) {
+    static @Nullable MultipartRequestException rejection(ServletResponse response) {
         ServletResponse layer = response;
         while (layer instanceof ServletResponseWrapper wrapper) {
             if (layer instanceof FilteredResponse filtered) {
-                return filtered.form.refusal();
+                return filtered.form.rejection();
             }
             layer = wrapper.getResponse();
         }

@@ -43,7 +43,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     @Override
     public void setCharacterEncoding(String encoding) throws UnsupportedEncodingException {
         super.setCharacterEncoding(encoding);
-        state.form.encodingSet();
+        state.form.charset.setAfterFilter();
     }
 
     // ---- parts
@@ -97,7 +97,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     private Map<String, String[]> query() {
         RuntimeException failure = null;
         RequestForm body = state.form;
-        if (body.isClaimed() && !body.isRefused()) { // otherwise the container might parse the body
+        if (body.isClaimed() && !body.isRejected()) { // otherwise the container might parse the body
             try {
                 return super.getParameterMap();
             } catch (RuntimeException e) { // with @MultipartConfig, Jetty looks for parts in the consumed body
@@ -105,7 +105,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
             }
         }
         try {
-            return QueryString.parameters(getQueryString(), body.charset(), failure != null);
+            return QueryString.parameters(getQueryString(), body.charset.get(), failure != null);
         } catch (IllegalArgumentException broken) {
             throw failure != null ? failure : broken;
         }
@@ -161,9 +161,9 @@ final class MultipartRequest extends HttpServletRequestWrapper {
         } else if (!body.hasForm()) {
             throw body.alreadyClaimed();
         }
-        MultipartRequestException refusal = isErrorPage() || body.isRefused() ? null : body.refusal();
-        if (refusal != null) {
-            throw refusal;
+        MultipartRequestException rejection = isErrorPage() || body.isRejected() ? null : body.rejection();
+        if (rejection != null) {
+            throw rejection;
         }
     }
 

@@ -80,15 +80,15 @@ public final class MultipartRequestException extends IllegalStateException {
      * {@return the exception of this type in a chain of causes, or null if there is none} For use in exception
      * handlers.
      *
-     * @param refusal null, or the exception that rejected the form of the request. It is also returned if only its
+     * @param rejection null, or the exception that rejected the form of the request. It is also returned if only its
      *     cause is in the chain, because the methods of {@link MultipartRequests} throw the cause
      */
     public static @Nullable MultipartRequestException in(
-            Throwable failure, @Nullable MultipartRequestException refusal) {
-        Throwable unwrapped = refusal == null ? null : refusal.getCause();
+            Throwable failure, @Nullable MultipartRequestException rejection) {
+        Throwable unwrapped = rejection == null ? null : rejection.getCause();
         Throwable found =
                 firstCause(failure, cause -> cause instanceof MultipartRequestException || cause == unwrapped);
-        return found instanceof MultipartRequestException known ? known : found == null ? null : refusal;
+        return found instanceof MultipartRequestException known ? known : found == null ? null : rejection;
     }
 
     /** {@return an exception for the {@link MultipartException} in a chain of causes, or null if there is none} */
@@ -108,8 +108,8 @@ public final class MultipartRequestException extends IllegalStateException {
 
     /** {@return the {@link MultipartException} that {@code failure} wraps for the servlet API, or {@code failure} itself} */
     static Throwable unwrapped(Throwable failure) {
-        return failure instanceof MultipartRequestException && failure.getCause() instanceof MultipartException refused
-                ? refused
+        return failure instanceof MultipartRequestException && failure.getCause() instanceof MultipartException rejected
+                ? rejected
                 : failure;
     }
 

@@ -62,8 +62,8 @@ public final class MultipartRequests {
     }
 
     private static RuntimeException unwrapped(MultipartRequestException e) throws MultipartException {
-        if (MultipartRequestException.unwrapped(e) instanceof MultipartException refused) {
-            throw refused;
+        if (MultipartRequestException.unwrapped(e) instanceof MultipartException rejected) {
+            throw rejected;
         }
         return e;
     }
@@ -104,7 +104,7 @@ public final class MultipartRequests {
      *
      * @param request the request, which is put into asynchronous mode unless it already is
      * @return the form
-     * @throws MultipartException if the request is not a form; all other refusals fail {@link AsyncForm#completion()}
+     * @throws MultipartException if the request is not a form; all other rejections fail {@link AsyncForm#completion()}
      * @throws IllegalStateException if the request did not pass the filter, the body is read in another way, or the request
      *     does not support asynchronous operation
      */
@@ -163,9 +163,9 @@ public final class MultipartRequests {
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
         RequestState state = RequestState.of(request);
-        MultipartRequestException refusal = state == null ? null : state.form.refusal();
-        if (refusal != null) {
-            throw unwrapped(refusal);
+        MultipartRequestException rejection = state == null ? null : state.form.rejection();
+        if (rejection != null) {
+            throw unwrapped(rejection);
         }
         Boundary boundary = RequestForm.head(request).boundary(options.preset());
         InputStream body;
@@ -202,7 +202,7 @@ public final class MultipartRequests {
      * @throws IOException if the connection fails
      */
     public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {
-        MultipartRequestException known = MultipartRequestException.in(failure, FilteredResponse.refusal(response));
+        MultipartRequestException known = MultipartRequestException.in(failure, FilteredResponse.rejection(response));
         if (known == null) {
             known = MultipartRequestException.ofReason(failure, false);
         }
@@ -223,7 +223,7 @@ public final class MultipartRequests {
     private static RequestState ofForm(HttpServletRequest request) throws MultipartException {
         NonMultipartRequest other = NonMultipartRequest.of(request);
         if (other != null) {
-            throw other.refuse();
+            throw other.reject();
         }
         return filtered(request);
     }

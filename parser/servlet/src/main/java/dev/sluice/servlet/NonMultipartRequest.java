@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * the filter, containers send 500. All other methods are unchanged.
  */
 final class NonMultipartRequest extends HttpServletRequestWrapper {
-    private @Nullable MultipartRequestException refusal;
+    private @Nullable MultipartRequestException rejection;
 
     NonMultipartRequest(HttpServletRequest request) {
         super(request);
@@ -37,8 +37,8 @@ final class NonMultipartRequest extends HttpServletRequestWrapper {
 
     /** {@return the exception for the response, or null if the form was not requested} */
     @Nullable
-    MultipartRequestException refusal() {
-        return refusal;
+    MultipartRequestException rejection() {
+        return rejection;
     }
 
     /**
@@ -46,19 +46,19 @@ final class NonMultipartRequest extends HttpServletRequestWrapper {
      *
      * @return the exception for the caller
      */
-    MultipartException refuse() {
+    MultipartException reject() {
         @Nullable String type = getContentType();
         MultipartException.Builder because = MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE);
-        MultipartException refused = type == null
+        MultipartException rejected = type == null
                 ? because.saying("the request has no Content-Type; multipart/form-data is expected")
                         .build()
                 : because.seen(type).build();
-        refusal = MultipartRequestException.of(refused, false);
-        return refused;
+        rejection = MultipartRequestException.of(rejected, false);
+        return rejected;
     }
 
     private ServletException noParts() {
-        return new ServletException("the request has no parts: " + refuse().getMessage(), refusal);
+        return new ServletException("the request has no parts: " + reject().getMessage(), rejection);
     }
 
     @Override

@@ -8,11 +8,8 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MultipartForm;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -21,8 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of one request and its form. The body has one {@linkplain BodyOwner owner}, and the first claim wins. A form is
- * parsed once, by the thread that claims it. Other threads wait for the result in {@link #future}.
+ * The body of one request, its form, and the texts of the form. The body has one {@linkplain BodyOwner owner}, and the first
+ * claim wins. A form is parsed once, by the thread that claims it. Other threads wait for the result in {@link #future}.
  */
 final class RequestForm {
     private static final String READ_BEFORE = "all or part of a request body was read before SluiceFilter:"
@@ -32,7 +29,7 @@ final class RequestForm {
     /** Who reads the body, or has rejected it unread. */
     enum BodyOwner {
         NONE,
-        REFUSED,
+        REJECTED,
         FORM,
         ASYNC_FORM,
         READER,
@@ -40,6 +37,7 @@ final class RequestForm {
     }
 
     final HttpServletRequest source;
+    final RequestCharset charset;
     private final RequestLease lease;
     private final long contentLength;
     /** Whether a response may have {@code Connection: close}. HTTP/2 clients treat that header as an error. */
@@ -51,13 +49,13 @@ final class RequestForm {
 
     private volatile FormService service;
     private volatile FormOptions options;
-    private volatile @Nullable MultipartRequestException textsRefusal;
+    private volatile @Nullable MultipartRequestException textsRejection;
     private volatile @Nullable BodyStream body;
     private volatile @Nullable Thread parser;
-    private volatile boolean encodingSet;
 
     RequestForm(HttpServletRequest source, FormService service, RequestLease lease) {
         this.source = source;
+        this.charset = new RequestCharset(source);
         this.lease = lease;
         this.contentLength = source.getContentLengthLong();
         this.mayCloseConnection = source.getProtocol().startsWith("HTTP/1");
@@ -106,13 +104,13 @@ final class RequestForm {
      * first use}
      */
     IllegalStateException alreadyClaimed() {
-        MultipartRequestException refusal = refusal();
-        if (refusal != null) {
-            return refusal;
+        MultipartRequestException rejection = rejection();
+        if (rejection != null) {
+            return rejection;
         }
         return new IllegalStateException(
                 switch (Objects.requireNonNull(owner.get())) {
-                    case NONE, REFUSED -> "the body of the request has not been read";
+                    case NONE, REJECTED -> "the body of the request has not been read";
                     case FORM ->
                         "the form of the request has already been parsed, by getParts, getParameter or Spring MVC: get it"
                                 + " with MultipartRequests.form(request), or call this method earlier (in Spring Boot with"
@@ -128,7 +126,7 @@ final class RequestForm {
     boolean hasForm() {
         BodyOwner now = owner.get();
         return now == BodyOwner.NONE
-                || now == BodyOwner.REFUSED
+                || now == BodyOwner.REJECTED
                 || now == BodyOwner.FORM
                 || now == BodyOwner.ASYNC_FORM && future.isDone();
     }
@@ -138,8 +136,8 @@ final class RequestForm {
     }
 
     /** {@return whether the body was rejected unread} */
-    boolean isRefused() {
-        return owner.get() == BodyOwner.REFUSED;
+    boolean isRejected() {
+        return owner.get() == BodyOwner.REJECTED;
     }
 
     /**
@@ -147,18 +145,18 @@ final class RequestForm {
      * another type}
      */
     @Nullable
-    MultipartRequestException refusal() {
+    MultipartRequestException rejection() {
         return future.handle((whole, failure) -> failure).getNow(null) instanceof MultipartRequestException known
                 ? known
                 : null;
     }
 
-    /** Rejects the body unread. Methods that need the form then throw {@code refusal}. */
-    void refuse(MultipartRequestException refusal) {
-        owner.set(BodyOwner.REFUSED);
+    /** Rejects the body unread. Methods that need the form then throw {@code rejection}. */
+    void reject(MultipartRequestException rejection) {
+        owner.set(BodyOwner.REJECTED);
         Forms.reportRejected(
-                options, head(source), refusal.getCause() instanceof MultipartException known ? known : null);
-        future.completeExceptionally(refusal);
+                options, head(source), rejection.getCause() instanceof MultipartException known ? known : null);
+        future.completeExceptionally(rejection);
     }
 
     // ---- the body
@@ -191,54 +189,6 @@ final class RequestForm {
     boolean leavesUnreadBody() {
         BodyStream opened = body;
         return mayCloseConnection && (opened == null || !opened.hasEnded());
-    }
-
-    /** Records that the application set the character encoding after the request had reached the filter. */
-    void encodingSet() {
-        encodingSet = true;
-    }
-
-    /** {@return the charset that the application set; null if there is none, or it does not contain ASCII} */
-    @Nullable
-    Charset charset() {
-        if (!encodingSet && clientNamesCharset()) {
-            return null;
-        }
-        Charset set = known(source.getCharacterEncoding());
-        if (set == null || set.equals(StandardCharsets.UTF_8)) {
-            return set;
-        }
-        try {
-            options.toBuilder().headerCharset(set);
-        } catch (IllegalArgumentException e) { // the charset does not contain ASCII
-            return null;
-        }
-        return set;
-    }
-
-    /** {@return whether the Content-Type header, which containers use if no encoding is set, mentions a charset} */
-    private boolean clientNamesCharset() {
-        String type = String.valueOf(source.getContentType());
-        return type.toLowerCase(Locale.ROOT).contains("charset");
-    }
-
-    private static @Nullable Charset known(@Nullable String name) {
-        try {
-            return name == null ? null : Charset.forName(name);
-        } catch (IllegalArgumentException e) {
-            return null;
-        }
-    }
-
-    /** {@return {@code given}, or a copy that decodes names with the charset of the request if {@code given} would use UTF-8} */
-    FormOptions inCharset(FormOptions given) {
-        Charset named = charset();
-        if (named == null
-                || named.equals(StandardCharsets.UTF_8)
-                || !given.multipart().headerCharset().equals(StandardCharsets.UTF_8)) {
-            return given;
-        }
-        return given.toBuilder().headerCharset(named).build();
     }
 
     // ---- the form
@@ -309,12 +259,12 @@ final class RequestForm {
     private MultipartForm read() throws IOException {
         BodyStream in = open(null);
         try {
-            return checkComplete(service.forms.read(in, head(source), inCharset(options)), in.count());
+            return checkComplete(service.forms.read(in, head(source), charset.applyTo(options)), in.count());
         } catch (IOException e) {
             if (in.isClientFailure(e) && !MultipartRequestException.isOfContainer(e)) {
                 throw e;
             }
-            throw refusal(e, in.count(), !in.hasEnded());
+            throw rejection(e, in.count(), !in.hasEnded());
         }
     }
 
@@ -328,9 +278,9 @@ final class RequestForm {
     }
 
     /** {@return the exception that callers get for a failed form} */
-    MultipartRequestException refusal(IOException failure, long received, boolean closesConnection) {
+    MultipartRequestException rejection(IOException failure, long received, boolean closesConnection) {
         boolean nothing = received == 0 && contentLength > 0;
-        return nothing && failure instanceof MultipartException refused && refused.reason() == Reason.TRUNCATED
+        return nothing && failure instanceof MultipartException rejected && rejected.reason() == Reason.TRUNCATED
                 ? readBefore()
                 : MultipartRequestException.of(failure, closesConnection && mayCloseConnection);
     }
@@ -357,9 +307,9 @@ final class RequestForm {
         if (!hasForm() || lease.hasEnded()) {
             return FieldTexts.NONE;
         }
-        MultipartRequestException refusal = textsRefusal;
-        if (refusal != null) {
-            throw refusal;
+        MultipartRequestException rejection = textsRejection;
+        if (rejection != null) {
+            throw rejection;
         }
         MultipartForm parsed;
         try {
@@ -371,11 +321,11 @@ final class RequestForm {
         }
         FieldTexts read;
         try {
-            read = FieldTexts.of(parsed, options, charset());
+            read = FieldTexts.of(parsed, options, charset.get());
         } catch (IOException e) {
-            refusal = MultipartRequestException.of(e, false);
-            textsRefusal = refusal;
-            throw refusal;
+            rejection = MultipartRequestException.of(e, false);
+            textsRejection = rejection;
+            throw rejection;
         }
         if (texts.compareAndSet(null, read)) {
             if (lease.hasEnded()) {

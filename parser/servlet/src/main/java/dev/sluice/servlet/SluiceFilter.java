@@ -1,18 +1,14 @@
 package dev.sluice.servlet;
 
 import dev.sluice.MultipartException;
-import dev.sluice.MultipartException.Reason;
 import dev.sluice.Setting;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.SpoolDirectory;
-import jakarta.servlet.AsyncContext;
-import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -20,7 +16,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -31,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="FilterSetUp.java" region="filter"}
  *
- * <p>It handles POST, PUT and PATCH requests with the media type {@code multipart/form-data}. The filter answers other
+ * <p>It handles POST, PUT and PATCH requests with the media type {@code multipart/form-data}. The filter rejects other
  * {@code multipart/*} bodies with 415, and forms with other methods with 405. Otherwise the container might parse them
  * without the limits of the filter ({@link Builder#refuseOtherMultipart}). If a body is not multipart at all, {@code
- * getParts} throws a {@code ServletException}. If the application does not catch it, the filter answers with 415. All
+ * getParts} throws a {@code ServletException}. If the application does not catch it, the filter sends 415. All
  * other requests pass unchanged.
  *
  * <p>For multipart bodies, 405 and 415 are sent before the chain is called. Therefore map filters that set headers for
@@ -66,7 +61,7 @@ import org.jspecify.annotations.Nullable;
  * MultipartRequests} throws their cause, the {@link MultipartException}, and so do {@code requireText}, {@code
  * requireFile} and {@code FormPart.text}. If an exception of one of these two types leaves the chain, directly or as
  * the cause of another exception, the filter calls {@code sendError}, unless the response is committed. The status is
- * 400, 408, 413, 415, 500, 503 or 507, or the status that the application chose. A {@link RefusalHandler} can send
+ * 400, 408, 413, 415, 500, 503 or 507, or the status that the application chose. A {@link RejectionHandler} can send
  * another response. The cause of a 500 is logged, and not sent to the client. If the connection fails, the {@link
  * IOException} is not wrapped, except by {@code getParameter}. The filter unwraps it when it leaves the chain.
  *
@@ -92,40 +87,51 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code maxInMemoryBytes} also limits the size of all parameters together. {@code minBytesPerSecond} may be {@code none}.
  */
 public final class SluiceFilter implements Filter {
-    private static final String FORM = "multipart/form-data";
-    private static final RefusalHandler UNHANDLED = (request, response, refusal) -> false;
+    /*
+     * How the module works.
+     *
+     * init() reads the FilterSettings and creates a FormService, which has the options of the forms, a timer and the live requests.
+     * This class has the public API and the life of the filter. FilteredDispatch has the path of one dispatch through it.
+     *
+     * The first dispatch of a form attaches a RequestState to the request, and later dispatches find it there. It consists of
+     *   - the RequestForm: the owner of the body (the form, an AsyncForm, a MultipartReader or the application), and the parsed form;
+     *   - the RequestLease: a reference count. The form is closed when the request has ended and nothing uses the form.
+     * RequestState listens to asynchronous requests, and ends requests whose end the container does not report.
+     *
+     * The application gets a MultipartRequest, which takes parts and parameters from the form and wraps the AsyncContext in order to
+     * count workers, and a FilteredResponse, which records calls of sendError. MultipartRequests finds the state from both.
+     */
+
+    private static final RejectionHandler UNHANDLED = (request, response, rejection) -> false;
 
     /** An application callback that can replace the error response of the filter. */
     @FunctionalInterface
-    public interface RefusalHandler {
+    public interface RejectionHandler {
         /**
          * Sends a response for a rejected form.
          *
-         * @param request the request that the application gets, which throws {@code refusal} again if the form is requested
+         * @param request the request that the application gets, which throws {@code rejection} again if the form is requested
          * @param response the response, which is not committed. It has an {@code Allow} header if the method is not allowed
          * @return whether the handler has sent a response or will send one; if false, the filter sends its own
          * @throws IOException if the connection fails
          * @throws ServletException if a servlet or page that the handler forwards to fails
          */
-        boolean handle(HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
+        boolean handle(HttpServletRequest request, HttpServletResponse response, MultipartRequestException rejection)
                 throws IOException, ServletException;
     }
 
-    private final @Nullable Builder configured;
+    private final @Nullable FilterSettings configured;
+    private @Nullable FilterSettings settings;
     private @Nullable FormService service;
     private @Nullable SpoolDirectory ownSpool;
-    boolean eager;
-    boolean refusesOther;
-    List<String> methods = List.of();
-    private RefusalHandler handler = UNHANDLED;
 
     /** Creates a filter that reads its configuration from init parameters. */
     public SluiceFilter() {
         this.configured = null;
     }
 
-    private SluiceFilter(Builder builder) {
-        this.configured = builder;
+    private SluiceFilter(FilterSettings configured) {
+        this.configured = configured;
     }
 
     /** {@return a filter with these options, which accepts no init parameters} */
@@ -161,10 +167,10 @@ public final class SluiceFilter implements Filter {
             FilterParameters parameters = new FilterParameters(config);
             SpoolDirectory spool = parameters.openSpool();
             ownSpool = spool;
-            Builder settings = builder(parameters.options(spool));
-            parameters.each(settings::set, Setting.Scope.FILTER);
-            parameters.eachPath(settings::path);
-            start(settings);
+            Builder builder = builder(parameters.options(spool));
+            parameters.each(builder::set, Setting.Scope.FILTER);
+            parameters.eachPath(builder::path);
+            start(builder.settings());
             started = true;
         } catch (IllegalArgumentException e) {
             throw new ServletException("init parameter of SluiceFilter: " + e.getMessage(), e);
@@ -177,229 +183,27 @@ public final class SluiceFilter implements Filter {
         }
     }
 
-    private void start(Builder settings) {
-        eager = settings.eager;
-        refusesOther = settings.refusesOther;
-        handler = settings.handler;
-        methods = settings.servesDelete ? List.of("POST", "PUT", "PATCH", "DELETE") : List.of("POST", "PUT", "PATCH");
-        FormService made = new FormService(settings.options, settings.paths, settings.location);
-        service = made;
-        if (!refusesOther) {
-            made.warnOnce("multipart bodies of other types and forms with methods other than " + methods
-                    + " are not refused: for servlets with @MultipartConfig, the container parses them without the"
-                    + " limits of SluiceFilter (" + Setting.REFUSE_OTHER_MULTIPART + ")");
-        }
+    private void start(FilterSettings made) {
+        settings = made;
+        service = made.newService();
     }
 
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        if (!(request instanceof HttpServletRequest http) || !(response instanceof HttpServletResponse answer)) {
-            chain.doFilter(request, response);
-            return;
-        }
-        // Looked up before the method is checked, because the method of an error page may be GET.
-        RequestState state = RequestState.of(http);
-        boolean first = state == null;
-        DispatcherType dispatch = http.getDispatcherType();
-        if (state != null) {
-            state.dispatched(dispatch, dispatch == DispatcherType.REQUEST ? service() : null);
-        } else if (isForm(http)) {
-            state = RequestState.attach(http, service());
-            if (dispatch == DispatcherType.ERROR) {
-                state.requestEnded(); // the filter serves only the error dispatch of this request
-            }
-        } else if (isRefused(http)) {
-            state = RequestState.attach(http, service());
-            state.form.refuse(refusal(http, answer));
+        if (request instanceof HttpServletRequest http && response instanceof HttpServletResponse httpResponse) {
+            new FilteredDispatch(settings(), service(), http, httpResponse, chain).run();
         } else {
-            pass(http, answer, chain);
-            return;
-        }
-        serve(http, answer, chain, state, first);
-    }
-
-    /** Passes on a request that is not a form. If the application requests its parts, the filter answers with 415. */
-    private void pass(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-            throws IOException, ServletException {
-        if (!methods.contains(request.getMethod())
-                || mediaType(request).startsWith("multipart/") // the container may parse the body
-                || request.getDispatcherType() == DispatcherType.ERROR
-                || NonMultipartRequest.of(request) != null) {
             chain.doFilter(request, response);
-            return;
-        }
-        NonMultipartRequest other = new NonMultipartRequest(request);
-        try {
-            chain.doFilter(other, response);
-        } catch (IOException | ServletException | RuntimeException e) {
-            if (!answered(e, other, response, other.refusal())) {
-                throw e;
-            }
         }
     }
 
-    /** @param first whether this is the first dispatch of the request */
-    private void serve(
-            HttpServletRequest request,
-            HttpServletResponse response,
-            FilterChain chain,
-            RequestState state,
-            boolean first)
-            throws IOException, ServletException {
-        DispatcherType dispatch = request.getDispatcherType();
-        boolean outermost = first || dispatch == DispatcherType.ASYNC;
-        HttpServletRequest filteredRequest = isWrapped(request) ? request : new MultipartRequest(request, state);
-        FilteredResponse filteredResponse = new FilteredResponse(response, state.form);
-        boolean thrown = true;
-        state.dispatchEntered();
-        try {
-            boolean parsesNow = eager && dispatch != DispatcherType.ERROR && (first || !state.form.isClaimed());
-            if (parsesNow && !state.lease.hasRequestEnded() || first && state.form.isRefused()) {
-                state.form.parsed();
-            }
-            chain.doFilter(filteredRequest, filteredResponse);
-            thrown = false;
-        } catch (IOException | ServletException | RuntimeException e) {
-            MultipartRequestException refusal = state.form.refusal();
-            if (refusal == null) { // the application rejects the form, for example because a field is missing
-                refusal = MultipartRequestException.ofReason(e, state.form.leavesUnreadBody());
-            }
-            if (!outermost || !answered(e, filteredRequest, filteredResponse, refusal)) {
-                throw e;
-            }
-        } finally {
-            state.dispatchReturned();
-            if (outermost) {
-                endDispatch(request, state, filteredResponse.isErrorSent(), thrown);
-            }
-        }
+    FilterSettings settings() {
+        return Objects.requireNonNull(settings, "init has not been called");
     }
 
     FormService service() {
         return Objects.requireNonNull(service, "init has not been called");
-    }
-
-    private static boolean isWrapped(ServletRequest request) {
-        ServletRequest layer = request;
-        while (layer instanceof ServletRequestWrapper wrapper) {
-            if (layer instanceof MultipartRequest) {
-                return true;
-            }
-            layer = wrapper.getRequest();
-        }
-        return false;
-    }
-
-    /** {@return whether this filter parses the body} */
-    private boolean isForm(HttpServletRequest request) {
-        Object original = request.getAttribute("jakarta.servlet.error.method"); // since Servlet 6.1
-        return methods.contains(original != null ? original : request.getMethod())
-                && mediaType(request).equals(FORM);
-    }
-
-    /** {@return whether to reject a multipart body, which the container might otherwise parse without limits} */
-    private boolean isRefused(HttpServletRequest request) {
-        return refusesOther
-                && request.getDispatcherType() == DispatcherType.REQUEST
-                && mediaType(request).startsWith("multipart/")
-                && hasBody(request);
-    }
-
-    /**
-     * Sets the {@code Allow} header if the method is not allowed.
-     *
-     * @return the reason of the rejection
-     */
-    private MultipartRequestException refusal(HttpServletRequest request, HttpServletResponse response) {
-        if (!mediaType(request).equals(FORM)) {
-            return MultipartRequestException.of(
-                    MultipartException.because(Reason.UNSUPPORTED_MEDIA_TYPE).build(), false);
-        }
-        String allowed = String.join(", ", methods);
-        response.setHeader("Allow", allowed);
-        return MultipartRequestException.ofMethod(allowed);
-    }
-
-    /** {@return whether there is a body} Some clients send a Content-Type with every GET. */
-    private static boolean hasBody(HttpServletRequest request) {
-        long length = request.getContentLengthLong();
-        return length > 0
-                || length < 0
-                        && (request.getHeader("Transfer-Encoding") != null
-                                || !request.getProtocol().startsWith("HTTP/1"));
-    }
-
-    /**
-     * {@return the media type in lower case, without parameters} If there are several types, separated by commas, this
-     * is the first. The preset decides whether several types are accepted.
-     */
-    private static String mediaType(HttpServletRequest request) {
-        String type = Objects.requireNonNullElse(request.getContentType(), "");
-        int end = Math.min((type + ';').indexOf(';'), (type + ',').indexOf(','));
-        return type.substring(0, end).strip().toLowerCase(Locale.ROOT);
-    }
-
-    /**
-     * Sends the response for a failed form.
-     *
-     * @return whether {@code e} was such a failure and a response was sent
-     */
-    private boolean answered(
-            Exception e,
-            HttpServletRequest filteredRequest,
-            HttpServletResponse response,
-            @Nullable MultipartRequestException refusal)
-            throws IOException, ServletException {
-        MultipartRequestException known = MultipartRequestException.in(e, refusal);
-        if (known != null && known.isClientGone() && known.getCause() instanceof IOException gone) {
-            throw gone;
-        }
-        if (known != null && !response.isCommitted() && handler.handle(filteredRequest, response, known)) {
-            return true;
-        }
-        if (known == null || !MultipartRequests.sendError(response, known)) {
-            return false;
-        }
-        if (filteredRequest.isAsyncStarted()) {
-            try {
-                filteredRequest
-                        .getAsyncContext()
-                        .complete(); // the container sees no exception, so it does not complete the request
-            } catch (IllegalStateException completed) {
-                // already completed by the error or by a worker
-            }
-        }
-        return true;
-    }
-
-    /** Ends the dispatch, and the request unless it continues asynchronously. */
-    private static void endDispatch(HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
-        try {
-            if (errorSent || thrown) {
-                state.form.textsIfPresent(); // keeps the texts for the error page
-            }
-        } finally { // even if textsIfPresent fails because the memory budget is exhausted
-            endUnlessAsync(request, state, errorSent, thrown);
-        }
-    }
-
-    private static void endUnlessAsync(
-            HttpServletRequest request, RequestState state, boolean errorSent, boolean thrown) {
-        if (!state.isAsync() && request.isAsyncStarted()) { // by a call on the unwrapped request
-            try {
-                AsyncContext context = request.getAsyncContext();
-                state.asyncStarted(context);
-            } catch (IllegalStateException e) {
-                state.requestEnded(); // completed by another thread
-            }
-        }
-        boolean failed = thrown && (state.isAsync() || request.getDispatcherType() == DispatcherType.ASYNC);
-        if (errorSent || !state.isAsync() && !failed) { // Tomcat and Undertow do not call onComplete after an error
-            state.requestEnded();
-        } else if (failed) {
-            state.endAfterGrace();
-        }
     }
 
     /** {@return the number of requests of this filter that have not ended} */
@@ -446,9 +250,9 @@ public final class SluiceFilter implements Filter {
         private final List<PathOptions> paths = new ArrayList<>();
         private @Nullable Path location;
         private boolean eager;
-        private boolean refusesOther = Setting.REFUSE_OTHER_MULTIPART.formDefault() != 0;
+        private boolean rejectsOther = Setting.REFUSE_OTHER_MULTIPART.formDefault() != 0;
         private boolean servesDelete;
-        private RefusalHandler handler = UNHANDLED;
+        private RejectionHandler handler = UNHANDLED;
 
         private Builder(FormOptions options) {
             this.options = Objects.requireNonNull(options, "options");
@@ -490,11 +294,11 @@ public final class SluiceFilter implements Filter {
         }
 
         /**
-         * Sets whether to answer other multipart types with 415, and forms with other methods with 405. The default is
+         * Sets whether to reject other multipart types with 415, and forms with other methods with 405. The default is
          * true. If false, they reach the container, whose parser does not have the limits of the filter.
          */
-        public Builder refuseOtherMultipart(boolean refuse) {
-            this.refusesOther = refuse;
+        public Builder refuseOtherMultipart(boolean reject) {
+            this.rejectsOther = reject;
             return this;
         }
 
@@ -505,7 +309,7 @@ public final class SluiceFilter implements Filter {
         }
 
         /** Sets a handler that can send other responses for rejected forms. */
-        public Builder refusalHandler(RefusalHandler handler) {
+        public Builder rejectionHandler(RejectionHandler handler) {
             this.handler = Objects.requireNonNull(handler, "handler");
             return this;
         }
@@ -523,7 +327,18 @@ public final class SluiceFilter implements Filter {
 
         /** {@return the filter} */
         public SluiceFilter build() {
-            return new SluiceFilter(this);
+            return new SluiceFilter(settings());
+        }
+
+        private FilterSettings settings() {
+            return new FilterSettings(
+                    options,
+                    List.copyOf(paths),
+                    location,
+                    eager,
+                    rejectsOther,
+                    servesDelete ? List.of("POST", "PUT", "PATCH", "DELETE") : List.of("POST", "PUT", "PATCH"),
+                    handler::handle);
         }
     }
 }

@@ -121,9 +121,9 @@ class AsyncFormTest extends AppTestBase {
     @Test
     void malformedBody_isAnsweredAfterTheRestWasRead() throws Exception {
         serve(options -> options);
-        RawHttp.Answer answer = app.post("/", Form.malformed().file("f", "x", new byte[500_000]));
-        assertEquals(400, answer.status());
-        assertEquals(null, answer.headers().get("connection"));
+        RawHttp.Answer response = app.post("/", Form.malformed().file("f", "x", new byte[500_000]));
+        assertEquals(400, response.status());
+        assertEquals(null, response.headers().get("connection"));
         failure(MultipartException.class);
     }
 
@@ -149,18 +149,18 @@ class AsyncFormTest extends AppTestBase {
         try (RawHttp client = app.connect()) {
             byte[] chunked = Form.chunked("/", FORM.open(), 1 << 20);
             client.send(chunked, 0, chunked.length - 1);
-            RawHttp.Answer answer = client.answer();
-            assertEquals(413, answer.status());
-            assertTrue(answer.body().contains("maxBodyBytes"), answer.body());
+            RawHttp.Answer response = client.answer();
+            assertEquals(413, response.status());
+            assertTrue(response.body().contains("maxBodyBytes"), response.body());
         }
     }
 
     @Test
     void contentLengthBeyondLimit_isAnsweredBeforeBody() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
-        RawHttp.Answer answer = app.send(Form.head("/", 1 << 30));
-        assertEquals(413, answer.status());
-        assertEquals("close", answer.headers().get("connection"));
+        RawHttp.Answer response = app.send(Form.head("/", 1 << 30));
+        assertEquals(413, response.status());
+        assertEquals("close", response.headers().get("connection"));
     }
 
     @Test
@@ -279,9 +279,9 @@ class AsyncFormTest extends AppTestBase {
     void silentClient_isTooSlow() throws Exception {
         app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofMillis(200)));
         serve(options -> options);
-        RawHttp.Answer answer = app.send(Form.head("/", 1 << 20));
-        assertEquals(408, answer.status());
-        assertEquals("close", answer.headers().get("connection"));
+        RawHttp.Answer response = app.send(Form.head("/", 1 << 20));
+        assertEquals(408, response.status());
+        assertEquals("close", response.headers().get("connection"));
         assertEquals(Reason.CLIENT_TOO_SLOW, failure(MultipartException.class).reason());
     }
 

@@ -93,9 +93,9 @@ class FilterLimitsTest {
 
     private static String describe(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof MultipartException refused) {
-                return refused.httpStatus() + " " + refused.reason() + " " + refused.offset() + " "
-                        + refused.partIndex() + " " + refused.getMessage();
+            if (cause instanceof MultipartException rejected) {
+                return rejected.httpStatus() + " " + rejected.reason() + " " + rejected.offset() + " "
+                        + rejected.partIndex() + " " + rejected.getMessage();
             }
         }
         return failure.toString();

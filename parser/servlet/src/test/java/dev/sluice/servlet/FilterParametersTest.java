@@ -113,17 +113,17 @@ class FilterParametersTest {
 
     @Test
     void invalidValue_isRejectedWithItsName() {
-        assertRefused("maxBodyBytes", "1.5MiB", "or unlimited");
-        assertRefused("spillThreshold", "unlimited", "at least 0");
-        assertRefused("minBytesPerSecond", "0", "at least 1, or none");
-        assertRefused("parse", "sometimes", "lazy or eager");
-        assertRefused("headerCharset", "UTF-16", "superset of US-ASCII");
+        assertRejected("maxBodyBytes", "1.5MiB", "or unlimited");
+        assertRejected("spillThreshold", "unlimited", "at least 0");
+        assertRejected("minBytesPerSecond", "0", "at least 1, or none");
+        assertRejected("parse", "sometimes", "lazy or eager");
+        assertRejected("headerCharset", "UTF-16", "superset of US-ASCII");
     }
 
-    private void assertRefused(String name, String value, String word) {
-        ServletException refused = assertThrows(ServletException.class, () -> with(name, value), name + "=" + value);
-        assertTrue(refused.getMessage().contains(name), refused.getMessage());
-        assertTrue(refused.getMessage().contains(word), refused.getMessage());
+    private void assertRejected(String name, String value, String word) {
+        ServletException rejected = assertThrows(ServletException.class, () -> with(name, value), name + "=" + value);
+        assertTrue(rejected.getMessage().contains(name), rejected.getMessage());
+        assertTrue(rejected.getMessage().contains(word), rejected.getMessage());
     }
 
     @Test
@@ -139,16 +139,16 @@ class FilterParametersTest {
         assertEquals(9, at(service, "/videos/a").maxParts());
         assertEquals(500, at(service, "/videos/a:b").maxPartBytes());
         assertEquals(7, at(service, "/videos/a:b").maxParts());
-        assertRefused("/videos/*:directory", "/tmp", "not a setting of a form");
-        assertRefused("/videos/*:parse", "lazy", "not a setting of a form");
-        assertRefused("/videos/*:maxParts", "many", "at least 0");
+        assertRejected("/videos/*:directory", "/tmp", "not a setting of a form");
+        assertRejected("/videos/*:parse", "lazy", "not a setting of a form");
+        assertRejected("/videos/*:maxParts", "many", "at least 0");
         assertThrows(ServletException.class, () -> with("/vid*s:maxParts", "1"));
     }
 
     /** A container does not destroy a filter that did not start. */
     @Test
     void init_failed_leavesNoSpool() throws IOException {
-        assertRefused("/videos/*:headerCharset", "UTF-16", "superset of US-ASCII");
+        assertRejected("/videos/*:headerCharset", "UTF-16", "superset of US-ASCII");
         String notAPath = "\ud800"; // cannot be encoded, which is detected only after the spool was opened
         assertThrows(ServletException.class, () -> with("location", notAPath));
         try (var left = Files.list(temporary)) {
@@ -178,10 +178,10 @@ class FilterParametersTest {
 
     @Test
     void unknownParameter_isRejectedWithListOfKnownOnes() {
-        ServletException refused = assertThrows(ServletException.class, () -> with("maxBodySize", "1"));
-        assertTrue(refused.getMessage().contains("maxBodySize"), refused.getMessage());
+        ServletException rejected = assertThrows(ServletException.class, () -> with("maxBodySize", "1"));
+        assertTrue(rejected.getMessage().contains("maxBodySize"), rejected.getMessage());
         for (Setting setting : Setting.values()) {
-            assertTrue(refused.getMessage().contains(setting.key()), refused.getMessage());
+            assertTrue(rejected.getMessage().contains(setting.key()), rejected.getMessage());
         }
     }
 
@@ -199,8 +199,8 @@ class FilterParametersTest {
     void directory_missing_isRejected() {
         Config config = config();
         config.context().removeAttribute(ServletContext.TEMPDIR);
-        ServletException refused = assertThrows(ServletException.class, () -> filter.init(config));
-        assertTrue(refused.getMessage().contains("directory"), refused.getMessage());
+        ServletException rejected = assertThrows(ServletException.class, () -> filter.init(config));
+        assertTrue(rejected.getMessage().contains("directory"), rejected.getMessage());
     }
 
     @Test

@@ -205,9 +205,9 @@ class SettingsTest {
     private static String asked(Setting setting, SluiceFilter filter, byte[] body) throws IOException {
         try {
             return switch (setting) {
-                case PARSE -> filter.eager ? "eager" : "lazy";
-                case REFUSE_OTHER_MULTIPART -> String.valueOf(filter.refusesOther);
-                case SERVE_DELETE -> filter.methods.toString();
+                case PARSE -> filter.settings().eager() ? "eager" : "lazy";
+                case REFUSE_OTHER_MULTIPART -> String.valueOf(filter.settings().rejectsOther());
+                case SERVE_DELETE -> filter.settings().methods().toString();
                 case LOCATION ->
                     String.valueOf(
                             Objects.requireNonNull(filter.service().location).getFileName());

@@ -320,7 +320,7 @@ class SluiceFilterTest extends AppTestBase {
 
     // ---- errors
 
-    private void assertRefused(int status, String word, Form body) throws Exception {
+    private void assertRejected(int status, String word, Form body) throws Exception {
         RawHttp.Answer answer = ask(body, (request, response) -> request.getParts());
         assertEquals(status, answer.status(), answer.body());
         assertTrue(answer.body().contains(word), answer.body());
@@ -345,7 +345,7 @@ class SluiceFilterTest extends AppTestBase {
     @Test
     void nestedMultipart_isAnsweredWith415() throws Exception {
         app.options(builder -> builder.preset(Preset.STRICT));
-        assertRefused(
+        assertRejected(
                 415,
                 "multipart",
                 new Form()
@@ -357,11 +357,11 @@ class SluiceFilterTest extends AppTestBase {
     @Test
     void bodyTooLarge_isAnsweredWith413() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
-        assertRefused(413, "maxBodyBytes", FORM);
-        RawHttp.Answer answer = app.send(Form.chunked("/", FORM.body(), 1 << 20));
-        assertEquals(413, answer.status());
-        assertTrue(answer.body().contains("maxBodyBytes"), answer.body());
-        assertNull(answer.headers().get("connection"), "the connection was closed although the body was read");
+        assertRejected(413, "maxBodyBytes", FORM);
+        RawHttp.Answer response = app.send(Form.chunked("/", FORM.body(), 1 << 20));
+        assertEquals(413, response.status());
+        assertTrue(response.body().contains("maxBodyBytes"), response.body());
+        assertNull(response.headers().get("connection"), "the connection was closed although the body was read");
         assertTrue(app.thrown().stream()
                 .allMatch(e -> e.getMessage().contains("size") && e.getMessage().contains("exceeds")));
     }
@@ -399,8 +399,8 @@ class SluiceFilterTest extends AppTestBase {
             }
         });
         app.start(SluiceFilter.builder(app.formOptions())
-                .refusalHandler((request, response, refusal) -> {
-                    closes.add(refusal.closesConnection());
+                .rejectionHandler((request, response, rejection) -> {
+                    closes.add(rejection.closesConnection());
                     return false;
                 })
                 .build());
@@ -492,7 +492,7 @@ class SluiceFilterTest extends AppTestBase {
     @Test
     void rejectionOfApplication_keepsStatus() throws Exception {
         app.options(builder -> builder.decider(part -> PartDecision.reject(422, "not on Sundays")));
-        assertRefused(422, "not on Sundays", FORM);
+        assertRejected(422, "not on Sundays", FORM);
     }
 
     @Test
@@ -507,7 +507,7 @@ class SluiceFilterTest extends AppTestBase {
     }
 
     @Test
-    void wrappedRefusal_isAnswered() throws Exception {
+    void wrappedRejection_isAnswered() throws Exception {
         RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
             try {
                 request.getParts();
@@ -519,7 +519,7 @@ class SluiceFilterTest extends AppTestBase {
     }
 
     @Test
-    void caughtRefusal_isThrownAgain() throws Exception {
+    void caughtRejection_isThrownAgain() throws Exception {
         RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
             MultipartRequestException first = assertThrows(MultipartRequestException.class, request::getParts);
             assertSame(first, assertThrows(MultipartRequestException.class, () -> request.getParameter("a")));
@@ -530,7 +530,7 @@ class SluiceFilterTest extends AppTestBase {
     }
 
     @Test
-    void committedResponse_refusalLeavesFilter() throws Exception {
+    void committedResponse_rejectionLeavesFilter() throws Exception {
         app.on((request, response) -> {
             response.getWriter().print("begun");
             response.flushBuffer();

@@ -20,7 +20,7 @@ import org.springframework.web.util.WebUtils;
 /**
  * The servlet filter of the starter, a {@link SluiceFilter} with two additions. Requests that already have their parts,
  * such as requests of MockMvc, pass it unchanged. A request that {@link SluiceFilter} rejects before the filter chain
- * still enters the chain, with a {@link DeferredRefusal}. Its response then has the headers that the other filters set.
+ * still enters the chain, with a {@link DeferredRejection}. Its response then has the headers that the other filters set.
  */
 final class BootFilter implements Filter {
     private static final @Nullable Class<?> MOCK_REQUEST = mockRequestType();
@@ -28,7 +28,7 @@ final class BootFilter implements Filter {
     private final SluiceFilter filter;
 
     BootFilter(SluiceFilter.Builder filter) {
-        this.filter = filter.refusalHandler(BootFilter::answer).build();
+        this.filter = filter.rejectionHandler(BootFilter::respond).build();
     }
 
     private static @Nullable Class<?> mockRequestType() {
@@ -49,7 +49,7 @@ final class BootFilter implements Filter {
         if (isMock(request) || first && WebUtils.getNativeRequest(request, MultipartHttpServletRequest.class) != null) {
             chain.doFilter(request, response);
         } else {
-            filter.doFilter(request, response, first ? DeferredRefusal.attach(request, chain) : chain);
+            filter.doFilter(request, response, first ? DeferredRejection.attach(request, chain) : chain);
         }
     }
 
@@ -57,21 +57,21 @@ final class BootFilter implements Filter {
         return MOCK_REQUEST != null && WebUtils.getNativeRequest(request, MOCK_REQUEST) != null;
     }
 
-    private static boolean answer(
-            HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
+    private static boolean respond(
+            HttpServletRequest request, HttpServletResponse response, MultipartRequestException rejection)
             throws IOException, ServletException {
-        DeferredRefusal deferred = DeferredRefusal.of(request);
-        if (deferred == null || !deferred.defer(request, refusal)) {
-            return RefusalMapping.dispatch(request, response, refusal);
+        DeferredRejection deferred = DeferredRejection.of(request);
+        if (deferred == null || !deferred.defer(request, rejection)) {
+            return RejectionMapping.dispatch(request, response, rejection);
         }
         try {
             deferred.doFilter(request, response);
             return true;
         } catch (IOException | ServletException | RuntimeException e) {
-            if (MultipartRequestException.in(e, refusal) != refusal) {
+            if (MultipartRequestException.in(e, rejection) != rejection) {
                 throw e;
             }
-            return !response.isCommitted() && RefusalMapping.dispatch(request, response, refusal);
+            return !response.isCommitted() && RejectionMapping.dispatch(request, response, rejection);
         }
     }
 

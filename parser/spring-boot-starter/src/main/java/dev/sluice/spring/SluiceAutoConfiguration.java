@@ -25,7 +25,7 @@ import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * The auto-configuration of servlet applications: the filter, the multipart resolver and the handlers of refusals. It
+ * The auto-configuration of servlet applications: the filter, the multipart resolver and the handlers of rejections. It
  * is applied before Boot's multipart configuration, which has different names in Boot 3 and 4. It is applied after the
  * configuration of Spring Cloud Gateway, whose resolver leaves proxied requests unread.
  */
@@ -79,11 +79,11 @@ class SluiceAutoConfiguration {
         return registration;
     }
 
-    /** A filter just before Spring Security that ends the {@link DeferredRefusal} of the request. */
+    /** A filter just before Spring Security that ends the {@link DeferredRejection} of the request. */
     @Bean
     FilterRegistrationBean<Filter> sluiceDeferralEnd(Environment environment) {
         FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
-            DeferredRefusal.end(request);
+            DeferredRejection.end(request);
             chain.doFilter(request, response);
         });
         registration.setName("sluiceDeferralEnd");
@@ -93,8 +93,8 @@ class SluiceAutoConfiguration {
     }
 
     @Bean
-    RefusalInterceptor sluiceRefusalInterceptor(ListableBeanFactory beans) {
-        return new RefusalInterceptor(isGateway(beans));
+    RejectionInterceptor sluiceRejectionInterceptor(ListableBeanFactory beans) {
+        return new RejectionInterceptor(isGateway(beans));
     }
 
     private static boolean isGateway(ListableBeanFactory beans) {
@@ -127,12 +127,12 @@ class SluiceAutoConfiguration {
     }
 
     @Bean
-    RefusalMapping sluiceRefusalMapping() {
-        return new RefusalMapping();
+    RejectionMapping sluiceRejectionMapping() {
+        return new RejectionMapping();
     }
 
     @Bean
-    RefusalAdvice sluiceRefusalAdvice() {
-        return new RefusalAdvice();
+    RejectionAdvice sluiceRejectionAdvice() {
+        return new RejectionAdvice();
     }
 }

@@ -9,7 +9,7 @@ import org.springframework.web.multipart.support.StandardMultipartHttpServletReq
 import org.springframework.web.multipart.support.StandardServletMultipartResolver;
 
 /**
- * Spring's resolver, except that it recognizes a form that is too large by the status of the refusal, not by a message
+ * Spring's resolver, except that it recognizes a form that is too large by the status of the rejection, not by a message
  * text.
  */
 final class SluiceMultipartResolver extends StandardServletMultipartResolver {
@@ -22,13 +22,13 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
         setStrictServletCompliance(strict);
     }
 
-    /** {@return the exception that applications of Spring expect for the refusal} */
-    static org.springframework.web.multipart.MultipartException toSpringException(MultipartRequestException refused) {
-        if (refused.httpStatus() == TOO_LARGE) {
+    /** {@return the exception that applications of Spring expect for the rejection} */
+    static org.springframework.web.multipart.MultipartException toSpringException(MultipartRequestException rejected) {
+        if (rejected.httpStatus() == TOO_LARGE) {
             return new MaxUploadSizeExceededException(
-                    refused.getCause() instanceof MultipartException known ? known.limit() : -1, refused);
+                    rejected.getCause() instanceof MultipartException known ? known.limit() : -1, rejected);
         }
-        return new org.springframework.web.multipart.MultipartException("the form was refused", refused);
+        return new org.springframework.web.multipart.MultipartException("the form was rejected", rejected);
     }
 
     @Override
@@ -43,12 +43,12 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
 
         @Override
         protected void handleParseFailure(Throwable failure) {
-            MultipartRequestException refused = MultipartRequestException.in(failure, null);
-            if (refused == null) {
+            MultipartRequestException rejected = MultipartRequestException.in(failure, null);
+            if (rejected == null) {
                 super.handleParseFailure(failure);
                 return;
             }
-            throw toSpringException(refused);
+            throw toSpringException(rejected);
         }
     }
 }

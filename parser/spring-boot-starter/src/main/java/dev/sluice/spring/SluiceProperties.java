@@ -314,8 +314,8 @@ final class SluiceProperties {
         return String.valueOf(bootProperties.get(Setting.DIRECTORY));
     }
 
-    /** {@return whether multipart bodies that are not forms are refused} */
-    boolean refusesOtherMultipart() {
+    /** {@return whether multipart bodies that are not forms are rejected} */
+    boolean rejectsOtherMultipart() {
         return !"false".equalsIgnoreCase(values.get(Setting.REFUSE_OTHER_MULTIPART));
     }
 

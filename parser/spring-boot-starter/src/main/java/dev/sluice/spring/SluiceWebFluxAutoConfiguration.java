@@ -42,7 +42,7 @@ class SluiceWebFluxAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     SluiceWebFlux sluiceWebFlux(SluiceProperties properties, FormOptions options) {
-        return properties.refusesOtherMultipart() ? SluiceWebFlux.of(options) : SluiceWebFlux.onlyForms(options);
+        return properties.rejectsOtherMultipart() ? SluiceWebFlux.of(options) : SluiceWebFlux.onlyForms(options);
     }
 
     /**
@@ -51,7 +51,7 @@ class SluiceWebFluxAutoConfiguration {
      */
     @Bean
     @Order(-1)
-    WebFluxRefusalHandler sluiceWebFluxRefusalHandler(ObjectProvider<ServerCodecConfigurer> codecs) {
-        return new WebFluxRefusalHandler(codecs::getObject);
+    WebFluxRejectionHandler sluiceWebFluxRejectionHandler(ObjectProvider<ServerCodecConfigurer> codecs) {
+        return new WebFluxRejectionHandler(codecs::getObject);
     }
 }

@@ -30,19 +30,19 @@ final class StoreStartException extends RuntimeException {
      */
     static StoreStartException of(String address, Throwable failure) {
         String start = "Files cannot be stored in " + address + ": ";
-        S3Exception answer = cause(failure, S3Exception.class);
-        if (answer != null) {
-            String code = answer.awsErrorDetails() == null
+        S3Exception response = cause(failure, S3Exception.class);
+        if (response != null) {
+            String code = response.awsErrorDetails() == null
                     ? ""
-                    : Objects.toString(answer.awsErrorDetails().errorCode(), "");
+                    : Objects.toString(response.awsErrorDetails().errorCode(), "");
             if (code.equals("NoSuchBucket")) {
                 return new StoreStartException(
                         start + "the bucket does not exist.",
                         "Create the bucket, or correct sluice.s3.bucket.",
                         failure);
-            } else if (answer.statusCode() == 401 || answer.statusCode() == 403) {
+            } else if (response.statusCode() == 401 || response.statusCode() == 403) {
                 return new StoreStartException(
-                        start + "the store rejects the credentials (" + answer.statusCode() + ' ' + code + ").",
+                        start + "the store rejects the credentials (" + response.statusCode() + ' ' + code + ").",
                         "Check sluice.s3.access-key and sluice.s3.secret-key, or the credentials that the AWS SDK finds"
                                 + " in the environment, and their permissions for the bucket.",
                         failure);

@@ -72,7 +72,7 @@ class GatewayTest {
     }
 
     @Test
-    void proxiedBody_evenIfRefused_arrivesWhole() throws Exception {
+    void proxiedBody_evenIfRejected_arrivesWhole() throws Exception {
         String[][] bodies = {
             {"POST", RunningApplication.FORM, LARGE},
             {"PUT", RunningApplication.FORM, LARGE},
@@ -84,14 +84,14 @@ class GatewayTest {
         };
         try (RunningApplication gateway = start(GATEWAY)) {
             for (String[] body : bodies) {
-                HttpResponse<String> answer = gateway.send(body[0], "/proxied", body[1], body[2]);
-                assertEquals("200 " + body[2].length() + " bytes", answer.statusCode() + " " + answer.body());
+                HttpResponse<String> response = gateway.send(body[0], "/proxied", body[1], body[2]);
+                assertEquals("200 " + body[2].length() + " bytes", response.statusCode() + " " + response.body());
             }
         }
     }
 
     @Test
-    void handlerFunction_withoutGateway_isNotCalledForRefusedBody() throws Exception {
+    void handlerFunction_withoutGateway_isNotCalledForRejectedBody() throws Exception {
         try (RunningApplication application = start("--spring.servlet.multipart.resolve-lazily=true")) {
             assertEquals(
                     415,
@@ -108,9 +108,9 @@ class GatewayTest {
                     "file 1000",
                     gateway.send("POST", "/upload", RunningApplication.FORM, RunningApplication.form(1000))
                             .body());
-            HttpResponse<String> refused = gateway.send("POST", "/upload", RunningApplication.FORM, LARGE);
-            assertEquals(413, refused.statusCode());
-            assertTrue(refused.body().contains("\"limit\":\"maxPartBytes\""), refused.body());
+            HttpResponse<String> rejected = gateway.send("POST", "/upload", RunningApplication.FORM, LARGE);
+            assertEquals(413, rejected.statusCode());
+            assertTrue(rejected.body().contains("\"limit\":\"maxPartBytes\""), rejected.body());
             assertEquals(
                     415,
                     gateway.send("POST", "/upload", "multipart/mixed; boundary=B", LARGE)
@@ -125,11 +125,11 @@ class GatewayTest {
     /** A filter has read the start of the body, so the rest must not be forwarded. */
     @ParameterizedTest
     @ValueSource(strings = {"spring.mvc.hiddenmethod.filter.enabled=true", "sluice.parse=eager"})
-    void refusedForm_readByFilter_isNotForwarded(String property) throws Exception {
+    void rejectedForm_readByFilter_isNotForwarded(String property) throws Exception {
         try (RunningApplication gateway = start(GATEWAY, "--" + property)) {
             for (String path : List.of("/proxied", "/upload")) {
-                HttpResponse<String> answer = gateway.send("POST", path, RunningApplication.FORM, LARGE);
-                assertEquals(413, answer.statusCode(), path);
+                HttpResponse<String> response = gateway.send("POST", path, RunningApplication.FORM, LARGE);
+                assertEquals(413, response.statusCode(), path);
             }
         }
     }

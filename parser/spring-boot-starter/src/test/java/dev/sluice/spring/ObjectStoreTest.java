@@ -207,9 +207,10 @@ class ObjectStoreTest {
     void form_isStoredAndPassedToController(Kind kind) throws Exception {
         try (RunningApplication application = start(kind)) {
             for (int size : List.of(10, 9 * MIB)) {
-                HttpResponse<String> answer = application.send("POST", "/upload", RunningApplication.FORM, form(size));
-                assertEquals(200, answer.statusCode(), answer.body());
-                String[] told = answer.body().split(" ");
+                HttpResponse<String> response =
+                        application.send("POST", "/upload", RunningApplication.FORM, form(size));
+                assertEquals(200, response.statusCode(), response.body());
+                String[] told = response.body().split(" ");
                 assertEquals(List.of("Holiday", String.valueOf(size)), List.of(told[1], told[3]));
                 FormRecord record = application
                         .context()
@@ -233,10 +234,10 @@ class ObjectStoreTest {
     @EnumSource(Kind.class)
     void rejectedForm_isNotStored(Kind kind) throws Exception {
         try (RunningApplication application = start(kind, "--sluice.max-part-bytes=9MB")) {
-            HttpResponse<String> answer =
+            HttpResponse<String> response =
                     application.send("POST", "/upload", RunningApplication.FORM, form(9 * MIB + 1));
-            assertEquals(413, answer.statusCode(), answer.body());
-            assertTrue(answer.body().contains("\"limit\":\"maxPartBytes\""), answer::body);
+            assertEquals(413, response.statusCode(), response.body());
+            assertTrue(response.body().contains("\"limit\":\"maxPartBytes\""), response::body);
             String complete = form(6 * MIB);
             String truncated = complete.substring(0, complete.length() - 20);
             assertEquals(
@@ -454,9 +455,9 @@ class ObjectStoreTest {
     void health_followsStore(Kind kind) throws Exception {
         String details = "--management.endpoint.health.show-components=always";
         try (RunningApplication application = start(kind, details)) {
-            HttpResponse<String> answer = application.send("GET", "/actuator/health", "text/plain", "");
-            assertEquals(200, answer.statusCode());
-            assertTrue(answer.body().contains("\"sluiceS3\":{\"status\":\"UP\""), answer::body);
+            HttpResponse<String> response = application.send("GET", "/actuator/health", "text/plain", "");
+            assertEquals(200, response.statusCode());
+            assertTrue(response.body().contains("\"sluiceS3\":{\"status\":\"UP\""), response::body);
             assertEquals(
                     0.0,
                     application
@@ -468,13 +469,13 @@ class ObjectStoreTest {
         }
         try (RunningApplication application =
                 start(kind, details, "--sluice.s3.check-at-start=false", "--sluice.s3.bucket=missing")) {
-            HttpResponse<String> answer = application.send("GET", "/actuator/health", "text/plain", "");
-            assertEquals(503, answer.statusCode());
-            assertTrue(answer.body().contains("\"sluiceS3\":{\"status\":\"DOWN\""), answer::body);
+            HttpResponse<String> response = application.send("GET", "/actuator/health", "text/plain", "");
+            assertEquals(503, response.statusCode());
+            assertTrue(response.body().contains("\"sluiceS3\":{\"status\":\"DOWN\""), response::body);
         }
         try (RunningApplication application = start(kind, details, "--management.health.sluice-s3.enabled=false")) {
-            HttpResponse<String> answer = application.send("GET", "/actuator/health", "text/plain", "");
-            assertFalse(answer.body().contains("sluiceS3"), answer::body);
+            HttpResponse<String> response = application.send("GET", "/actuator/health", "text/plain", "");
+            assertFalse(response.body().contains("sluiceS3"), response::body);
         }
     }
 
@@ -523,16 +524,16 @@ class ObjectStoreTest {
         RunningApplication application = start(kind, "--server.shutdown=graceful");
         S3Sinks sinks = application.context().getBean(S3Sinks.class);
         CompletableFuture<Void> closed;
-        String answer;
+        String response;
         try (Upload upload = new Upload(application, body)) {
             upload.send(9 * MIB);
             await(() -> assertEquals(1, unfinishedUploads()));
             closed = CompletableFuture.runAsync(application::close);
             await(() -> assertFalse(isAccepting(application)));
             upload.send(body.length() - 9 * MIB);
-            answer = upload.answer();
+            response = upload.answer();
         }
-        assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
+        assertTrue(response.startsWith("HTTP/1.1 200"), response);
         closed.get(1, TimeUnit.MINUTES);
         assertTrue(sinks.whenIdle().isDone());
         assertEquals(2, keys().size(), () -> keys().toString());

@@ -94,8 +94,8 @@ class RejectionLogTest {
         try (RunningApplication application = RunningApplication.start(
                 List.of(MvcApplication.class), StarterTest.NO_SECURITY, "--sluice.log-rejected=warn")) {
             String cut = RunningApplication.form(5000).substring(0, 3000);
-            HttpResponse<String> answer = application.send("POST", "/upload", RunningApplication.FORM, cut);
-            assertEquals(400, answer.statusCode());
+            HttpResponse<String> response = application.send("POST", "/upload", RunningApplication.FORM, cut);
+            assertEquals(400, response.statusCode());
         }
         List<String> lines = lines(output);
         assertEquals(1, lines.size(), lines::toString);

@@ -193,7 +193,7 @@ class StarterTest {
 
             @ExceptionHandler
             String other(MultipartException e) {
-                return "refused: " + (e.getCause() instanceof MultipartRequestException);
+                return "rejected: " + (e.getCause() instanceof MultipartRequestException);
             }
         }
 
@@ -295,8 +295,8 @@ class StarterTest {
     @Test
     void upload_isReadBySluiceAndCounted() throws Exception {
         start(List.of(Uploads.class));
-        HttpResponse<String> answer = post("/upload", form("one", 100_000));
-        assertEquals("one f.txt 100000 100000", answer.body());
+        HttpResponse<String> response = post("/upload", form("one", 100_000));
+        assertEquals("one f.txt 100000 100000", response.body());
         assertTrue(get("/actuator/metrics/sluice.forms").contains("\"statistic\":\"COUNT\",\"value\":1.0"));
         assertEquals(0, context.getBean(MemoryBudget.class).used());
         assertEquals(0, context.getBean(SpoolDirectory.class).files());
@@ -320,13 +320,13 @@ class StarterTest {
     void limits_default_areThoseOfBoot() throws Exception {
         start(List.of(Uploads.class));
         assertEquals(200, post("/upload", form("most", 1 << 20)).statusCode());
-        HttpResponse<String> answer = post("/upload", form("more", (1 << 20) + 1));
-        assertEquals(413, answer.statusCode());
+        HttpResponse<String> response = post("/upload", form("more", (1 << 20) + 1));
+        assertEquals(413, response.statusCode());
         assertEquals(
                 "application/problem+json",
-                answer.headers().firstValue("Content-Type").orElse(""));
-        assertTrue(answer.body().contains("\"limit\":\"maxPartBytes\""), answer.body());
-        assertTrue(answer.body().contains("\"reason\":\"part_too_large\""), answer.body());
+                response.headers().firstValue("Content-Type").orElse(""));
+        assertTrue(response.body().contains("\"limit\":\"maxPartBytes\""), response.body());
+        assertTrue(response.body().contains("\"reason\":\"part_too_large\""), response.body());
     }
 
     @Test
@@ -339,40 +339,40 @@ class StarterTest {
         assertEquals(
                 "big f.txt 3145728 3145728",
                 post("/app/upload", form("big", 3 << 20)).body());
-        String refused = post("/app/upload", form("big", (3 << 20) + 1)).body();
-        assertTrue(refused.contains("\"limit\":\"maxPartBytes\""), refused);
-        refused = post("/app/title", form("any", 5)).body();
-        assertTrue(refused.contains("\"limit\":\"maxParts\""), refused);
+        String rejected = post("/app/upload", form("big", (3 << 20) + 1)).body();
+        assertTrue(rejected.contains("\"limit\":\"maxPartBytes\""), rejected);
+        rejected = post("/app/title", form("any", 5)).body();
+        assertTrue(rejected.contains("\"limit\":\"maxParts\""), rejected);
     }
 
     @Test
     void malformedForm_isAnsweredWithAProblem() throws Exception {
         start(List.of(Uploads.class));
-        HttpResponse<String> answer = post("/upload", form("cut", 100).substring(0, 200));
-        assertEquals(400, answer.statusCode());
-        assertTrue(answer.body().contains("\"reason\":\"truncated\""), answer.body());
+        HttpResponse<String> response = post("/upload", form("cut", 100).substring(0, 200));
+        assertEquals(400, response.statusCode());
+        assertTrue(response.body().contains("\"reason\":\"truncated\""), response.body());
     }
 
     @ParameterizedTest
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
     void exhaustedResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
         start(List.of(Uploads.class), "--sluice." + property);
-        HttpResponse<String> answer = post("/upload", form("one", 100_000));
-        assertEquals(status, answer.statusCode());
-        assertTrue(answer.body().contains("\"limit\":\"" + limit + '"'), answer.body());
+        HttpResponse<String> response = post("/upload", form("one", 100_000));
+        assertEquals(status, response.statusCode());
+        assertTrue(response.body().contains("\"limit\":\"" + limit + '"'), response.body());
     }
 
     @Test
     void contentEncoding_isAnsweredWithAProblem() throws Exception {
         start(List.of(Uploads.class), "--sluice.max-drain-bytes=0");
-        HttpResponse<String> answer = send(
+        HttpResponse<String> response = send(
                 HttpRequest.newBuilder()
                         .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
                         .header("Content-Encoding", "gzip")
                         .POST(HttpRequest.BodyPublishers.ofString(form("one", 10))),
                 "/upload");
-        assertProblem(415, "\"reason\":\"unsupported_media_type\"", answer);
-        assertEquals("close", answer.headers().firstValue("Connection").orElse(""), "the body is not read");
+        assertProblem(415, "\"reason\":\"unsupported_media_type\"", response);
+        assertEquals("close", response.headers().firstValue("Connection").orElse(""), "the body is not read");
     }
 
     @Test
@@ -390,10 +390,10 @@ class StarterTest {
                 out.write('x'); // the rate is checked when bytes are read
             }
             socket.shutdownOutput(); // Tomcat closes the connection after the body has ended or timed out
-            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
-            assertTrue(answer.contains("application/problem+json"), answer);
-            assertTrue(answer.contains("\"reason\":\"client_too_slow\""), answer);
+            String response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(response.startsWith("HTTP/1.1 408 "), response);
+            assertTrue(response.contains("application/problem+json"), response);
+            assertTrue(response.contains("\"reason\":\"client_too_slow\""), response);
         }
     }
 
@@ -405,7 +405,7 @@ class StarterTest {
                 "--sluice.max-body-bytes=64KB");
         assertEquals("more than 1024", post("/upload", form("a", 2000)).body());
         assertEquals(
-                "refused: true",
+                "rejected: true",
                 post("/upload", "--" + BOUNDARY + "\r\nno header\r\n\r\n").body());
         context.close();
         start(
@@ -419,13 +419,13 @@ class StarterTest {
     @Test
     void headerCharset_isUsedForFileNames() throws Exception {
         start(List.of(Uploads.class), "--sluice.header-charset=ISO-8859-1");
-        HttpResponse<String> answer = send(
+        HttpResponse<String> response = send(
                 HttpRequest.newBuilder()
                         .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
                         .POST(HttpRequest.BodyPublishers.ofString(
                                 form("one", 10).replace("f.txt", "\u00E9.txt"), StandardCharsets.ISO_8859_1)),
                 "/upload");
-        assertEquals("one \u00E9.txt 10 10", answer.body());
+        assertEquals("one \u00E9.txt 10 10", response.body());
     }
 
     @Test
@@ -437,8 +437,8 @@ class StarterTest {
                     + BOUNDARY + "\r\nContent-Length: 1000\r\n\r\n";
             socket.getOutputStream().write((head + field("title", "one")).getBytes(StandardCharsets.UTF_8));
             socket.shutdownOutput();
-            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertTrue(answer.startsWith("HTTP/1.1 400"), answer);
+            String response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(response.startsWith("HTTP/1.1 400"), response);
         }
         assertFalse(output.getAll().contains("a form could not be received"), output::getAll);
     }
@@ -520,7 +520,7 @@ class StarterTest {
 
     @Test
     @Timeout(240) // starts eight applications
-    void otherMultipart_isRefusedUnlessAllowed() throws Exception {
+    void otherMultipart_isRejectedUnlessAllowed() throws Exception {
         String[][] others = {
             {"415", "POST", "multipart/mixed", "", "\"reason\":\"unsupported_media_type\""},
             {
@@ -539,14 +539,15 @@ class StarterTest {
                     strict ? List.of(Object.class) : List.of(Object.class, Handlers.class, Views.class)) {
                 start(List.of(Uploads.class, handlers), "--spring.servlet.multipart." + property);
                 for (String[] other : others) {
-                    HttpResponse<String> answer = other(other[1], other[2]);
-                    assertEquals(other[3], answer.headers().firstValue("Allow").orElse(""));
+                    HttpResponse<String> response = other(other[1], other[2]);
+                    assertEquals(
+                            other[3], response.headers().firstValue("Allow").orElse(""));
                     if (handlers == Handlers.class) {
-                        assertEquals("refused: true", answer.body());
+                        assertEquals("rejected: true", response.body());
                     } else if (handlers == Views.class) {
-                        assertEquals("400 a view", answer.statusCode() + " " + answer.body());
+                        assertEquals("400 a view", response.statusCode() + " " + response.body());
                     } else {
-                        assertProblem(Integer.parseInt(other[0]), other[4], answer);
+                        assertProblem(Integer.parseInt(other[0]), other[4], response);
                     }
                 }
                 context.close();
@@ -559,34 +560,34 @@ class StarterTest {
     }
 
     @Test
-    void refusal_whenParsedEagerly_isAProblem() throws Exception {
+    void rejection_whenParsedEagerly_isAProblem() throws Exception {
         start(List.of(Uploads.class), "--sluice.parse=eager", "--sluice.max-parts=1");
         assertProblem(413, "\"limit\":\"maxParts\"", post("/upload", form("a", 1)));
     }
 
-    private static void assertProblem(int status, String part, HttpResponse<String> answer) {
-        assertEquals(status, answer.statusCode());
+    private static void assertProblem(int status, String part, HttpResponse<String> response) {
+        assertEquals(status, response.statusCode());
         assertEquals(
                 "application/problem+json",
-                answer.headers().firstValue("Content-Type").orElse(""));
-        assertTrue(answer.body().contains(part), answer.body());
+                response.headers().firstValue("Content-Type").orElse(""));
+        assertTrue(response.body().contains(part), response.body());
     }
 
     @Test
     void delete_isServedOnlyIfConfigured() throws Exception {
         for (boolean served : new boolean[] {false, true}) {
             start(List.of(Uploads.class), "--sluice.serve-delete=" + served);
-            HttpResponse<String> answer = send(
+            HttpResponse<String> response = send(
                     HttpRequest.newBuilder()
                             .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
                             .method("DELETE", HttpRequest.BodyPublishers.ofString(form("one", 100_000))),
                     "/deleted");
-            assertEquals(served ? 200 : 405, answer.statusCode());
+            assertEquals(served ? 200 : 405, response.statusCode());
             assertEquals(
                     served ? "" : "POST, PUT, PATCH",
-                    answer.headers().firstValue("Allow").orElse(""));
+                    response.headers().firstValue("Allow").orElse(""));
             if (served) {
-                assertEquals("one 100000", answer.body());
+                assertEquals("one 100000", response.body());
             }
             context.close();
         }
@@ -628,12 +629,12 @@ class StarterTest {
     }
 
     /**
-     * Spring Security reads the token before the DispatcherServlet is called. No controller may be called for a refused
+     * Spring Security reads the token before the DispatcherServlet is called. No controller may be called for a rejected
      * form.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void refusal_inFilter_reachesExceptionHandlers(boolean lazy) throws Exception {
+    void rejection_inFilter_reachesExceptionHandlers(boolean lazy) throws Exception {
         String[] properties = {
             "--spring.servlet.multipart.max-file-size=1KB", "--spring.servlet.multipart.resolve-lazily=" + lazy
         };
@@ -644,7 +645,7 @@ class StarterTest {
         context.close();
         start(List.of(Uploads.class, Secured.class, Handlers.class), properties);
         assertEquals("more than 1024", post("/other", form("a", 2000)).body());
-        assertEquals("refused: true", post("/other", malformed).body());
+        assertEquals("rejected: true", post("/other", malformed).body());
         context.close();
         start(List.of(Uploads.class, Secured.class, Views.class), properties);
         assertEquals("a view", post("/other", malformed).body());
@@ -726,11 +727,11 @@ class StarterTest {
     @ValueSource(booleans = {false, true})
     void json_forAControllerThatNeedsAFile_isAnsweredWith415(boolean problemDetails) throws Exception {
         start(List.of(Uploads.class), "--spring.mvc.problemdetails.enabled=" + problemDetails);
-        HttpResponse<String> answer = postJson("/file", "*/*");
-        assertEquals(415, answer.statusCode(), answer::body);
+        HttpResponse<String> response = postJson("/file", "*/*");
+        assertEquals(415, response.statusCode(), response::body);
         assertEquals(
-                "multipart/form-data", answer.headers().firstValue("Accept").orElse(""));
-        assertTrue(answer.body().contains("\"reason\":\"unsupported_media_type\""), answer::body);
+                "multipart/form-data", response.headers().firstValue("Accept").orElse(""));
+        assertTrue(response.body().contains("\"reason\":\"unsupported_media_type\""), response::body);
         HttpResponse<String> page = postJson("/file", "text/html");
         assertEquals(415, page.statusCode(), page::body);
         assertTrue(page.headers().firstValue("Content-Type").orElse("").startsWith("text/html"), page::body);
@@ -743,7 +744,7 @@ class StarterTest {
     @Test
     void json_forAControllerThatNeedsAFile_reachesHandlersOfApplication() throws Exception {
         start(List.of(Uploads.class, Handlers.class));
-        assertEquals("refused: false", postJson("/file", "*/*").body());
+        assertEquals("rejected: false", postJson("/file", "*/*").body());
     }
 
     @Test
@@ -769,30 +770,30 @@ class StarterTest {
         start(List.of(Uploads.class), "--spring.servlet.multipart.location=" + location);
         FileSystemUtils.deleteRecursively(location);
         Files.createFile(location);
-        HttpResponse<String> answer = post("/upload", form("one", 100_000));
+        HttpResponse<String> response = post("/upload", form("one", 100_000));
         Files.delete(location);
-        assertEquals(500, answer.statusCode());
-        assertTrue(answer.body().contains("\"detail\":\"the form could not be stored\""), answer.body());
+        assertEquals(500, response.statusCode());
+        assertTrue(response.body().contains("\"detail\":\"the form could not be stored\""), response.body());
         assertTrue(output.getAll().contains("FileSystemException: " + location), output::getAll);
     }
 
     /** In HTTP/2 a {@code Connection} header is a protocol error, and the client would reject the response. */
     @Test
-    void refusal_overHttp2_hasNoConnectionHeader() throws Exception {
+    void rejection_overHttp2_hasNoConnectionHeader() throws Exception {
         start(
                 List.of(Uploads.class),
                 "--server.http2.enabled=true",
                 "--sluice.max-body-bytes=10KiB",
                 "--sluice.max-drain-bytes=0");
         get("/"); // upgrades the connection to HTTP/2
-        HttpResponse<String> answer = post("/upload", form("more", 20 << 10));
-        assertEquals(HttpClient.Version.HTTP_2, answer.version());
-        assertEquals(413, answer.statusCode());
-        assertTrue(answer.headers().firstValue("Connection").isEmpty(), answer.headers()::toString);
+        HttpResponse<String> response = post("/upload", form("more", 20 << 10));
+        assertEquals(HttpClient.Version.HTTP_2, response.version());
+        assertEquals(413, response.statusCode());
+        assertTrue(response.headers().firstValue("Connection").isEmpty(), response.headers()::toString);
     }
 
     @Test
-    void findRefusal_withCircularCauses_ends() {
+    void findRejection_withCircularCauses_ends() {
         Exception one = new Exception();
         Exception other = new Exception(one);
         one.initCause(other);
@@ -894,13 +895,13 @@ class StarterTest {
                 .addFilters(context.getBean("sluiceFilter", FilterRegistrationBean.class)
                         .getFilter())
                 .build();
-        String answer = mvc.perform(MockMvcRequestBuilders.multipart("/upload")
+        String response = mvc.perform(MockMvcRequestBuilders.multipart("/upload")
                         .file(new MockMultipartFile("file", "m.txt", "text/plain", new byte[5]))
                         .param("title", "mock"))
                 .andReturn()
                 .getResponse()
                 .getContentAsString();
-        assertEquals("mock m.txt 5 5", answer);
+        assertEquals("mock m.txt 5 5", response);
         String withoutBoundary = mvc.perform(MockMvcRequestBuilders.post("/title")
                         .contentType(MediaType.MULTIPART_FORM_DATA)
                         .param("title", "no boundary"))
@@ -913,9 +914,9 @@ class StarterTest {
     @Test
     void customizer_overridesProperties() throws Exception {
         start(List.of(Uploads.class, Customized.class), "--sluice.max-parts=5");
-        HttpResponse<String> answer = post("/upload", form("one", 10));
-        assertEquals(413, answer.statusCode());
-        assertTrue(answer.body().contains("\"limit\":\"maxParts\""), answer.body());
+        HttpResponse<String> response = post("/upload", form("one", 10));
+        assertEquals(413, response.statusCode());
+        assertTrue(response.body().contains("\"limit\":\"maxParts\""), response.body());
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -399,8 +399,8 @@ class WebFluxTest {
         }
     }
 
-    private static void assertEnds(String expected, String answer) {
-        assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.contains(expected), answer);
+    private static void assertEnds(String expected, String response) {
+        assertTrue(response.startsWith("HTTP/1.1 200 ") && response.contains(expected), response);
     }
 
     @Test
@@ -440,8 +440,8 @@ class WebFluxTest {
         assertTrue(output.getAll().contains("Define SluiceWebFlux as a bean, and return the Mono."), output::getAll);
         try (Socket socket = connect()) {
             send(socket, "/detached", "application/json", 2, "{}");
-            String refused = answer(socket);
-            assertTrue(refused.startsWith("HTTP/1.1 415 "), refused);
+            String rejected = answer(socket);
+            assertTrue(rejected.startsWith("HTTP/1.1 415 "), rejected);
         }
     }
 
@@ -487,8 +487,8 @@ class WebFluxTest {
         }
         try (Socket socket = connect()) {
             send(socket, "/parts", "multipart/mixed", form("", 10).length(), form("", 10));
-            String refused = answer(socket);
-            assertTrue(refused.startsWith("HTTP/1.1 415 "), refused);
+            String rejected = answer(socket);
+            assertTrue(rejected.startsWith("HTTP/1.1 415 "), rejected);
         }
         try (Socket socket = connect()) {
             socket.getOutputStream()
@@ -520,7 +520,7 @@ class WebFluxTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/upload", "/exchange", "/events"})
-    void refusal_whenHtmlIsPreferred_isTheErrorPage(String path) throws Exception {
+    void rejection_whenHtmlIsPreferred_isTheErrorPage(String path) throws Exception {
         start("--sluice.max-part-bytes=1KB");
         String body = form("more", 5000);
         try (Socket socket = connect()) {
@@ -530,10 +530,10 @@ class WebFluxTest {
                     "multipart/form-data; boundary=B\r\nAccept: text/html, */*;q=0.8\r\nX-Any: any",
                     body.length(),
                     body);
-            String answer = answer(socket);
-            assertTrue(answer.startsWith("HTTP/1.1 413 "), answer);
-            assertTrue(answer.contains("Content-Type: text/html"), answer);
-            assertTrue(answer.contains("Whitelabel Error Page"), answer);
+            String response = answer(socket);
+            assertTrue(response.startsWith("HTTP/1.1 413 "), response);
+            assertTrue(response.contains("Content-Type: text/html"), response);
+            assertTrue(response.contains("Whitelabel Error Page"), response);
         }
     }
 
@@ -564,19 +564,19 @@ class WebFluxTest {
         start();
         String whole = form("one", 1000);
         assertTrue(post("/picky", whole).startsWith("HTTP/1.1 500 "));
-        String answer = post("/picky", whole.substring(0, 400));
-        assertTrue(answer.startsWith("HTTP/1.1 400 "), answer);
-        assertTrue(answer.contains("\"reason\":\"truncated\""), answer);
+        String response = post("/picky", whole.substring(0, 400));
+        assertTrue(response.startsWith("HTTP/1.1 400 "), response);
+        assertTrue(response.contains("\"reason\":\"truncated\""), response);
     }
 
     @ParameterizedTest
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
     void exhaustedResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
         start("--sluice." + property);
-        String answer = post("/upload", form("one", MIB));
-        assertTrue(answer.startsWith("HTTP/1.1 " + status + ' '), answer);
-        assertTrue(answer.contains("application/problem+json"), answer);
-        assertTrue(answer.contains("\"limit\":\"" + limit + '"'), answer);
+        String response = post("/upload", form("one", MIB));
+        assertTrue(response.startsWith("HTTP/1.1 " + status + ' '), response);
+        assertTrue(response.contains("application/problem+json"), response);
+        assertTrue(response.contains("\"limit\":\"" + limit + '"'), response);
     }
 
     @Test
@@ -617,7 +617,7 @@ class WebFluxTest {
     void handlerThatCancelsEvents_canStillRespond() throws Exception {
         start();
         String body = form("one", 4 * MIB);
-        ByteArrayOutputStream answer = new ByteArrayOutputStream();
+        ByteArrayOutputStream response = new ByteArrayOutputStream();
         try (Socket socket = connect()) {
             Thread client = new Thread(() -> {
                 try {
@@ -627,12 +627,12 @@ class WebFluxTest {
                 }
             });
             client.start();
-            socket.getInputStream().transferTo(answer);
+            socket.getInputStream().transferTo(response);
             client.join();
         } catch (SocketException e) {
             // The server resets the connection after the response, because it has not read the body.
         }
-        assertEnds("some", answer.toString(StandardCharsets.UTF_8));
+        assertEnds("some", response.toString(StandardCharsets.UTF_8));
     }
 
     /** Spring #36262, #28740: the client disconnects while its body is in memory, in a file or in neither. */

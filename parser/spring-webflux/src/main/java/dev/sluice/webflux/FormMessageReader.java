@@ -13,12 +13,12 @@ import reactor.core.publisher.Mono;
 /** The base of the readers for parts and for events. */
 abstract class FormMessageReader<T> implements HttpMessageReader<T> {
     final Forms forms;
-    final boolean refusesOthers;
+    final boolean rejectsOthers;
 
-    /** @param refusesOthers whether this reader also accepts other multipart types, in order to refuse them */
-    FormMessageReader(Forms forms, boolean refusesOthers) {
+    /** @param rejectsOthers whether this reader also accepts other multipart types, in order to reject them */
+    FormMessageReader(Forms forms, boolean rejectsOthers) {
         this.forms = forms;
-        this.refusesOthers = refusesOthers;
+        this.rejectsOthers = rejectsOthers;
     }
 
     /** {@return whether this reader produces elements of {@code elementType}} */
@@ -33,7 +33,7 @@ abstract class FormMessageReader<T> implements HttpMessageReader<T> {
     public boolean canRead(ResolvableType elementType, @Nullable MediaType mediaType) {
         return serves(elementType)
                 && (isForm(mediaType)
-                        || refusesOthers
+                        || rejectsOthers
                                 && mediaType != null
                                 && mediaType.getType().equalsIgnoreCase("multipart"));
     }

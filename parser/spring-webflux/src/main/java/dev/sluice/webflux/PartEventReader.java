@@ -12,8 +12,8 @@ import reactor.core.publisher.Flux;
 
 /** A reader that emits the events of a form as its bytes arrive. */
 final class PartEventReader extends FormMessageReader<PartEvent> {
-    PartEventReader(Forms forms, boolean refusesOthers) {
-        super(forms, refusesOthers);
+    PartEventReader(Forms forms, boolean rejectsOthers) {
+        super(forms, rejectsOthers);
     }
 
     @Override
@@ -39,7 +39,7 @@ final class PartEventReader extends FormMessageReader<PartEvent> {
                     forms,
                     options,
                     form -> complete(form, gate),
-                    failure -> events.error(Refusals.toSpringException(failure)));
+                    failure -> events.error(Rejections.toSpringException(failure)));
         });
     }
 

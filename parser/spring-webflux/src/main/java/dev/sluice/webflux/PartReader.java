@@ -22,17 +22,17 @@ final class PartReader extends FormMessageReader<Object> {
     private static final ResolvableType BY_NAME =
             ResolvableType.forClassWithGenerics(MultiValueMap.class, String.class, Part.class);
 
-    /** Spring's reader for other multipart bodies, unless they are refused: WebFlux has only one reader for maps. */
+    /** Spring's reader for other multipart bodies, unless they are rejected: WebFlux has only one reader for maps. */
     private final MultipartHttpMessageReader others =
             new MultipartHttpMessageReader(new DefaultPartHttpMessageReader());
 
-    PartReader(Forms forms, boolean refusesOthers) {
-        super(forms, refusesOthers);
+    PartReader(Forms forms, boolean rejectsOthers) {
+        super(forms, rejectsOthers);
     }
 
     @Override
     public boolean canRead(ResolvableType elementType, @Nullable MediaType mediaType) {
-        return super.canRead(elementType, mediaType) || !refusesOthers && others.canRead(elementType, mediaType);
+        return super.canRead(elementType, mediaType) || !rejectsOthers && others.canRead(elementType, mediaType);
     }
 
     private static boolean isPart(ResolvableType type) {
@@ -60,7 +60,7 @@ final class PartReader extends FormMessageReader<Object> {
     public Mono<Object> readMono(ResolvableType type, ReactiveHttpInputMessage message, Map<String, Object> hints) {
         if (isPart(type)) {
             return super.readMono(type, message, hints);
-        } else if (!refusesOthers && !isForm(message.getHeaders().getContentType())) {
+        } else if (!rejectsOthers && !isForm(message.getHeaders().getContentType())) {
             return others.readMono(type, message, hints).cast(Object.class);
         }
         return form(message).<Object>map(PartReader::byName).doOnDiscard(ReceivedForm.class, ReceivedForm::dispose);
@@ -83,7 +83,7 @@ final class PartReader extends FormMessageReader<Object> {
             form = new ReceivedForm(received);
         } catch (IOException | RuntimeException | Error e) {
             received.close();
-            sink.error(Refusals.toSpringException(e));
+            sink.error(Rejections.toSpringException(e));
             return;
         }
         SluiceWebFlux.endWithRequest(sink.contextView(), form);

@@ -31,7 +31,7 @@ import reactor.util.context.ContextView;
  * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory or, if they exceed a
  * threshold, in files that threads of {@code Schedulers.boundedElastic()} write. Events are emitted as the bytes arrive
  * and as the subscriber requests them. Their buffers are on the heap, so an operator that discards them leaks nothing.
- * The decider of the options is not called for events. A refused form arrives as a {@link
+ * The decider of the options is not called for events. A rejected form arrives as a {@link
  * org.springframework.web.server.ResponseStatusException} with the status of the {@link dev.sluice.MultipartException}
  * that is its cause. The {@code ProblemDetail} names the limit.
  *
@@ -41,14 +41,14 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     private static final String MULTIPART = "multipart/";
 
     private final Forms forms;
-    private final boolean refusesOthers;
+    private final boolean rejectsOthers;
 
-    private SluiceWebFlux(Forms forms, boolean refusesOthers) {
+    private SluiceWebFlux(Forms forms, boolean rejectsOthers) {
         this.forms = forms;
-        this.refusesOthers = refusesOthers;
+        this.rejectsOthers = rejectsOthers;
     }
 
-    /** {@return a bean that receives forms with {@code options}, and refuses other multipart bodies with 415} */
+    /** {@return a bean that receives forms with {@code options}, and rejects other multipart bodies with 415} */
     public static SluiceWebFlux of(FormOptions options) {
         return new SluiceWebFlux(Forms.of(options), true);
     }
@@ -71,8 +71,8 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     public void configureHttpMessageCodecs(ServerCodecConfigurer configurer) {
         configurer
                 .defaultCodecs()
-                .multipartReader(new PartReader(forms, refusesOthers)); // ServerWebExchange uses the last reader
-        configurer.customCodecs().register(new PartEventReader(forms, refusesOthers)); // controllers use the first
+                .multipartReader(new PartReader(forms, rejectsOthers)); // ServerWebExchange uses the last reader
+        configurer.customCodecs().register(new PartEventReader(forms, rejectsOthers)); // controllers use the first
     }
 
     @Override
@@ -94,7 +94,7 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     /**
      * {@return the form of a request, received with its own options} Use it in place of parameters of the type {@code Part}:
      * the body can be read only once. The form is closed when the request ends. Sinks run on the threads of {@code
-     * Schedulers.boundedElastic()}. A refused form arrives as the same exception as for parts.
+     * Schedulers.boundedElastic()}. A rejected form arrives as the same exception as for parts.
      *
      * <p>The filter signals the end of the request to this method through the Reactor context. So return the {@code Mono}
      * from the handler of the request. If the {@code Mono} is subscribed elsewhere, for example by {@code block()}, or if the
@@ -138,7 +138,7 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
                     forms,
                     options,
                     form -> emit.accept(form, sink),
-                    failure -> sink.error(Refusals.toSpringException(failure)));
+                    failure -> sink.error(Rejections.toSpringException(failure)));
         });
     }
 

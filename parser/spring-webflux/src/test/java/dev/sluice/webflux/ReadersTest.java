@@ -396,9 +396,9 @@ class ReadersTest {
                         parts(body(bytes, chunk, POOLED)),
                         byName(body(bytes, chunk, POOLED)).flux(),
                         events(body(bytes, chunk, POOLED)))) {
-                    ServerWebInputException refused =
+                    ServerWebInputException rejected =
                             assertThrows(ServerWebInputException.class, () -> read.blockLast(LONG));
-                    assertInstanceOf(dev.sluice.MultipartException.class, refused.getCause());
+                    assertInstanceOf(dev.sluice.MultipartException.class, rejected.getCause());
                 }
             }
         }
@@ -500,9 +500,9 @@ class ReadersTest {
         return tasks;
     }
 
-    /** A refusal waits for the rest of the body, unless the body has failed. */
+    /** A rejection waits for the rest of the body, unless the body has failed. */
     @Test
-    void refusal_afterBodyFailed_isEmitted() {
+    void rejection_afterBodyFailed_isEmitted() {
         Queue<Runnable> workers = captureWorkers();
         SluiceWebFlux small = sluice(o -> o.maxPartBytes(1000).noMinimumRate());
         AtomicReference<Throwable> emitted = new AtomicReference<>();
@@ -805,7 +805,7 @@ class ReadersTest {
     }
 
     @Test
-    void refusal_isAnExceptionOfWebFlux() {
+    void rejection_isAnExceptionOfWebFlux() {
         String mixed = "multipart/mixed; boundary=B";
         SluiceWebFlux small = sluice(o -> o.maxPartBytes(1000).maxFieldBytes(1));
         for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
@@ -842,7 +842,7 @@ class ReadersTest {
     /** The field has three bytes, in one buffer or in three. The file has arrived before the text of the field is read. */
     @ParameterizedTest
     @ValueSource(ints = {1, 4096})
-    void field_tooLarge_isRefused(int chunk) {
+    void field_tooLarge_isRejected(int chunk) {
         SluiceWebFlux small = sluice(o -> o.maxFieldBytes(2));
         for (ResolvableType type : List.of(PART, BY_NAME, EVENT)) {
             ResponseStatusException tooLarge = assertThrows(
@@ -855,7 +855,7 @@ class ReadersTest {
     }
 
     @Test
-    void client_orSubscriber_tooSlow_isRefused() {
+    void client_orSubscriber_tooSlow_isRejected() {
         SluiceWebFlux strict =
                 sluice(o -> o.minRateGrace(Duration.ofMillis(100)).maxSinkWait(Duration.ofMillis(100)));
         for (ResolvableType type : List.of(PART, EVENT)) {

@@ -73,19 +73,19 @@ final class ComparedApp implements AutoCloseable {
                         (request, response) -> response.getWriter()
                                 .write("error page " + request.getAttribute("jakarta.servlet.error.status_code") + " "
                                         + request.getAttribute("jakarta.servlet.error.message") + ", "
-                                        + Answers.attempt(() -> Answers.parameters(request))));
+                                        + CallResults.attempt(() -> CallResults.parameters(request))));
     }
 
     /**
-     * {@return the answer of the servlet at {@code mount}} If the filter serves it, this method waits until the
+     * {@return the response of the servlet at {@code mount}} If the filter serves it, this method waits until the
      * resources of the request are released.
      */
     String answer(Question question, String mount) throws IOException {
-        String answer = question.put(container, mount, servlets.get(mount), locations.get(mount));
+        String response = question.put(container, mount, servlets.get(mount), locations.get(mount));
         if (!mount.equals(OWN)) {
             store.assertEmpty(container.kind() + mount + ": " + question);
         }
-        return answer;
+        return response;
     }
 
     @Override

@@ -56,7 +56,7 @@ final class Comparison {
         return own.equals("same") ? cells.get(FILTER) : own;
     }
 
-    /** {@return whether a row has no differences (two cells), or has a reason and answers that differ} */
+    /** {@return whether a row has no differences (two cells), or has a reason and responses that differ} */
     static boolean isExplained(List<String> cells) {
         return cells.size() == 2
                 || cells.size() == WHY + 1
@@ -64,13 +64,13 @@ final class Comparison {
                         && cells.subList(FILTER + 1, WHY).stream().anyMatch(own -> !own.equals("same"));
     }
 
-    /** {@return an answer in the format of a cell} */
-    static String code(String answer) {
-        if (answer.isEmpty()) {
+    /** {@return a response in the format of a cell} */
+    static String code(String response) {
+        if (response.isEmpty()) {
             return "nothing";
         }
         StringBuilder text = new StringBuilder("`");
-        answer.codePoints().forEach(each -> {
+        response.codePoints().forEach(each -> {
             if (Character.isISOControl(each)) {
                 text.append(String.format("\\u%04x", each));
             } else {

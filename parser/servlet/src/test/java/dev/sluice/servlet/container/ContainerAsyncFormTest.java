@@ -109,9 +109,9 @@ class ContainerAsyncFormTest extends AppTestBase {
         start(kind);
         try (RawHttp connection = app.connect()) {
             for (String times : new String[] {"first", "second on the same connection"}) {
-                String answer =
+                String response =
                         Question.describe(connection.send(FORM.post("/")).answer());
-                assertEquals("a:1 f:20000", answer, times);
+                assertEquals("a:1 f:20000", response, times);
                 app.assertNothingLeft(times);
             }
             connection.send(Form.request("GET", "/", "text/plain", new byte[0]));
@@ -285,12 +285,12 @@ class ContainerAsyncFormTest extends AppTestBase {
     }
 
     private static int answer(AsyncContext context, Throwable failure) {
-        int status = failure instanceof MultipartException refused ? refused.httpStatus() : 500;
+        int status = failure instanceof MultipartException rejected ? rejected.httpStatus() : 500;
         ((HttpServletResponse) context.getResponse()).setStatus(status);
         return status;
     }
 
-    private void assertRefused(ServletContainer kind) throws Exception {
+    private void assertRejected(ServletContainer kind) throws Exception {
         app.start(kind);
         assertEquals(413, app.post("/", FORM).status());
         assertEquals(400, app.post("/", Form.malformed()).status());
@@ -300,7 +300,7 @@ class ContainerAsyncFormTest extends AppTestBase {
     @EnumSource
     void completion_formRejected_isUnwrappedForHandle(ServletContainer kind) throws Exception {
         answerWith((stage, context) -> stage.handle((form, failure) -> answer(context, failure)));
-        assertRefused(kind);
+        assertRejected(kind);
     }
 
     @ParameterizedTest
@@ -310,7 +310,7 @@ class ContainerAsyncFormTest extends AppTestBase {
             answer(context, failure);
             return null;
         }));
-        assertRefused(kind);
+        assertRejected(kind);
     }
 
     @ParameterizedTest
@@ -323,7 +323,7 @@ class ContainerAsyncFormTest extends AppTestBase {
             assertSame(blocking, again);
             throw blocking;
         });
-        assertRefused(kind); // the filter answers
+        assertRejected(kind); // the filter answers
         assertTrue(app.thrown().stream().allMatch(MultipartException.class::isInstance), app.thrown()::toString);
     }
 

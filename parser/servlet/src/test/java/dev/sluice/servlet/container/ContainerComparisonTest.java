@@ -28,8 +28,8 @@ class ContainerComparisonTest {
                 String own = Comparison.code(app.answer(question, ComparedApp.OWN));
                 checks.add(() -> assertEquals(page.own(question, kind), own, kind + " itself: " + question));
                 for (String mount : ComparedApp.filtered(question)) {
-                    String answer = Comparison.code(app.answer(question, mount));
-                    checks.add(() -> assertEquals(page.filter(question), answer, kind + mount + ": " + question));
+                    String response = Comparison.code(app.answer(question, mount));
+                    checks.add(() -> assertEquals(page.filter(question), response, kind + mount + ": " + question));
                 }
             }
         }

@@ -123,8 +123,8 @@ class ContainerThreatsTest extends AppTestBase {
 
     private static String describe(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof MultipartException refused) {
-                return refused.httpStatus() + " " + refused.reason();
+            if (cause instanceof MultipartException rejected) {
+                return rejected.httpStatus() + " " + rejected.reason();
             }
         }
         return failure.toString();

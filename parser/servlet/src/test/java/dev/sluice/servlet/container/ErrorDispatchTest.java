@@ -81,8 +81,8 @@ class ErrorDispatchTest {
 
     private static String answer(RunningContainer container, byte[] request) throws IOException {
         try (RawHttp connection = container.connect()) {
-            RawHttp.Answer answer = connection.send(request).answer();
-            return answer.status() + ": " + answer.body();
+            RawHttp.Answer response = connection.send(request).answer();
+            return response.status() + ": " + response.body();
         }
     }
 
@@ -166,12 +166,29 @@ class ErrorDispatchTest {
         }
     }
 
+    /** In Undertow, the dispatcher type of the request is FORWARD after the forward. */
+    @ParameterizedTest
+    @EnumSource
+    void errorPage_forwarded_hasNoParts(ServletContainer kind) throws Exception {
+        servlet.at("/work", (request, response) -> response.sendError(403));
+        WorkServlet forwarding = new WorkServlet()
+                .at(
+                        "/",
+                        (request, response) -> request.getServletContext()
+                                .getNamedDispatcher("/page")
+                                .forward(request, response));
+        WebApp app = app(false).servlet("/error", forwarding).servlet("/page", page);
+        try (RunningContainer container = kind.start(app.errorPage("/error"))) {
+            assertEquals("403: 403 true null", answer(container, FORM));
+        }
+    }
+
     /** The handler forwards to a servlet by name, as the Spring Boot starter does. The forward passes no filter. */
     @ParameterizedTest
     @EnumSource
-    void refusalHandler_canForwardToServlet(ServletContainer kind) throws Exception {
+    void rejectionHandler_canForwardToServlet(ServletContainer kind) throws Exception {
         servlet.at("/work", (request, response) -> request.getParts());
-        WorkServlet refused = new WorkServlet().at("/work", (request, response) -> {
+        WorkServlet rejected = new WorkServlet().at("/work", (request, response) -> {
             String again = "";
             try {
                 request.getPart("a");
@@ -183,18 +200,20 @@ class ErrorDispatchTest {
         });
         WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
         SluiceFilter filter = SluiceFilter.builder(store.options().maxParts(1).build())
-                .refusalHandler((request, response, refusal) -> {
+                .rejectionHandler((request, response, rejection) -> {
                     if (request.getQueryString() != null) {
                         return false;
                     }
-                    request.getServletContext().getNamedDispatcher("/refused").forward(request, response);
+                    request.getServletContext().getNamedDispatcher("/rejected").forward(request, response);
                     return true;
                 })
                 .build();
         MultipartConfigElement config = new MultipartConfigElement(
                 directory.toString()); // without the filter, the container would parse the form
         app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
-        app.servlet("/refused", refused, config).servlet("/error", page, config).errorPage("/error");
+        app.servlet("/rejected", rejected, config)
+                .servlet("/error", page, config)
+                .errorPage("/error");
         try (RunningContainer container = kind.start(app)) {
             for (String[] each : new String[][] {
                 {"413 again, null", "POST", Form.CONTENT_TYPE},

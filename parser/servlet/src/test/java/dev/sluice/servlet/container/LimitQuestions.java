@@ -20,7 +20,7 @@ final class LimitQuestions {
 
     private static Question parts(String title) {
         return Question.that(title).asks(request -> {
-            Answers.parts(request);
+            CallResults.parts(request);
             return "accepted";
         });
     }
@@ -60,7 +60,7 @@ final class LimitQuestions {
                         .withoutContainerConfiguration(),
                 Question.that("the exception that getParts throws for a file that is too large")
                         .sends(new Form().field("a", "1").file("f", "f", new byte[MAX_PART + 1]))
-                        .asks(request -> Answers.attempt(() -> Answers.parts(request))),
+                        .asks(request -> CallResults.attempt(() -> CallResults.parts(request))),
                 Question.that("getParameter of a form with a file that is too large")
                         .sends(path -> new Form()
                                 .field("a", "1")
@@ -132,7 +132,7 @@ final class LimitQuestions {
                 raw("lines that end in LF", (part + delimiter + "--\r\n").replace("\r", "")),
                 raw("a preamble and an epilogue", "before\r\n" + part + delimiter + "--\r\nafter"),
                 raw("a part after the close-delimiter", part + delimiter + "--\r\n" + part + delimiter + "--\r\n")
-                        .asks(request -> Answers.parts(request)),
+                        .asks(request -> CallResults.parts(request)),
                 raw(
                         "padding after delimiters",
                         (part + delimiter + "--\r\n").replace(Form.BOUNDARY + "\r", Form.BOUNDARY + " \t\r")));

@@ -30,7 +30,7 @@ class OtherBodyTest extends AppTestBase {
         return app.send(Form.request("POST", target, "application/json", JSON));
     }
 
-    private void assertRefused(ServletContainer kind, Work work) throws Exception {
+    private void assertRejected(ServletContainer kind, Work work) throws Exception {
         app.on(work)
                 .errorPage((request, response) ->
                         response.getWriter().print(request.getAttribute("jakarta.servlet.error.message")));
@@ -44,25 +44,25 @@ class OtherBodyTest extends AppTestBase {
     @ParameterizedTest
     @EnumSource
     void json_getParts_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRefused(kind, (request, response) -> request.getParts());
+        assertRejected(kind, (request, response) -> request.getParts());
     }
 
     @ParameterizedTest
     @EnumSource
     void json_getPart_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRefused(kind, (request, response) -> request.getPart("f"));
+        assertRejected(kind, (request, response) -> request.getPart("f"));
     }
 
     @ParameterizedTest
     @EnumSource
     void json_blockingForm_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRefused(kind, (request, response) -> MultipartRequests.form(request));
+        assertRejected(kind, (request, response) -> MultipartRequests.form(request));
     }
 
     @ParameterizedTest
     @EnumSource
     void json_asyncForm_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRefused(kind, (request, response) -> {
+        assertRejected(kind, (request, response) -> {
             request.startAsync().setTimeout(0);
             MultipartRequests.receive(request);
         });
@@ -73,10 +73,10 @@ class OtherBodyTest extends AppTestBase {
     void json_getParts_throwsServletException(ServletContainer kind) throws Exception {
         app.on((request, response) -> {
             ServletException thrown = assertThrows(ServletException.class, request::getParts);
-            MultipartRequestException refusal = assertInstanceOf(MultipartRequestException.class, thrown.getCause());
-            MultipartException reason = assertInstanceOf(MultipartException.class, refusal.getCause());
+            MultipartRequestException rejection = assertInstanceOf(MultipartRequestException.class, thrown.getCause());
+            MultipartException reason = assertInstanceOf(MultipartException.class, rejection.getCause());
             assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, reason.reason());
-            assertEquals(415, refusal.httpStatus());
+            assertEquals(415, rejection.httpStatus());
             assertEquals(2, request.getInputStream().readAllBytes().length);
             response.getWriter().print("own answer");
         });

@@ -12,30 +12,30 @@ final class ParameterQuestions {
         return List.of(
                 Question.that("order of parameters and parts; a name that occurs twice")
                         .sends(new Form().field("b", "1").field("a", "2").field("b", "3"))
-                        .asks(request -> Answers.parameters(request) + ", parts " + Answers.parts(request)),
+                        .asks(request -> CallResults.parameters(request) + ", parts " + CallResults.parts(request)),
                 Question.that("getParameter before getParts")
                         .sends(new Form().field("a", "1"))
-                        .asks(request -> request.getParameter("a") + " " + Answers.parts(request)),
+                        .asks(request -> request.getParameter("a") + " " + CallResults.parts(request)),
                 Question.that("values from the query string come before values from the body")
                         .sends(path ->
                                 new Form().field("a", "body").field("b", "body").post(path + "?c=query&a=query"))
-                        .asks(request -> request.getParameter("a") + " " + Answers.values(request, "a") + " "
-                                + Answers.values(request, "b") + Answers.values(request, "c") + " "
-                                + Answers.values(request, "d")),
+                        .asks(request -> request.getParameter("a") + " " + CallResults.values(request, "a") + " "
+                                + CallResults.values(request, "b") + CallResults.values(request, "c") + " "
+                                + CallResults.values(request, "d")),
                 Question.that("order of parameter names from the query string and the body")
                         .sends(path ->
                                 new Form().field("b", "1").field("a", "2").post(path + "?z=3"))
-                        .asks(request -> Answers.parameterNames(request)),
+                        .asks(request -> CallResults.parameterNames(request)),
                 Question.that("the query string is decoded")
                         .sends(path -> new Form().field("x", "1").post(path + "?q=%C3%A4+b%26&empty=&bare"))
-                        .asks(request -> request.getParameter("q") + " " + Answers.values(request, "empty") + " "
-                                + Answers.values(request, "bare")),
+                        .asks(request -> request.getParameter("q") + " " + CallResults.values(request, "empty") + " "
+                                + CallResults.values(request, "bare")),
                 Question.that("a file is not a parameter")
                         .sends(new Form().field("a", "1").file("f", "f.txt", new byte[] {'x'}))
-                        .asks(request -> request.getParameter("f") + " " + Answers.parameters(request)),
+                        .asks(request -> request.getParameter("f") + " " + CallResults.parameters(request)),
                 Question.that("a file input that was left empty is an empty file, and not a parameter")
                         .sends(new Form().file("f", "", new byte[0]))
-                        .asks(request -> request.getParameter("f") + " " + Answers.parts(request) + " '"
+                        .asks(request -> request.getParameter("f") + " " + CallResults.parts(request) + " '"
                                 + request.getPart("f").getSubmittedFileName() + "'"),
                 Question.that("a part without a file name is a parameter, with any Content-Type")
                         .sends(new Form()
@@ -45,10 +45,10 @@ final class ParameterQuestions {
                                 + request.getPart("j").getContentType()),
                 Question.that("an empty field is an empty parameter")
                         .sends(new Form().field("a", ""))
-                        .asks(request -> Answers.values(request, "a")),
+                        .asks(request -> CallResults.values(request, "a")),
                 Question.that("a field with an empty name")
                         .sends(new Form().field("", "1"))
-                        .asks(request -> Answers.values(request, "")),
+                        .asks(request -> CallResults.values(request, "")),
                 Question.that("charset of text, if nothing specifies it")
                         .sends(new Form().field("a", "ä€").field("ö", "name"))
                         .asks(request -> request.getParameter("a") + " " + request.getParameter("ö")),
@@ -103,12 +103,13 @@ final class ParameterQuestions {
                         .asks(request -> request.getParameter("a")),
                 Question.that("parameters and parts of an empty form")
                         .sends(new Form())
-                        .asks(request -> "[" + Answers.parameters(request) + "] [" + Answers.parts(request) + "]"),
+                        .asks(request ->
+                                "[" + CallResults.parameters(request) + "] [" + CallResults.parts(request) + "]"),
                 Question.that("changing the map of getParameterMap")
                         .sends(new Form().field("a", "1"))
-                        .asks(request ->
-                                Answers.attempt(() -> request.getParameterMap().put("b", new String[0])) + " "
-                                        + Answers.parameterNames(request)));
+                        .asks(request -> CallResults.attempt(
+                                        () -> request.getParameterMap().put("b", new String[0])) + " "
+                                + CallResults.parameterNames(request)));
     }
 
     private static byte[] sayingLatin1(String path, Form form) {

@@ -56,13 +56,14 @@ final class PartQuestions {
                         .asks(request -> request.getPart("f").getSubmittedFileName()),
                 Question.that("getPart returns the first of two parts with the same name")
                         .sends(new Form().file("f", "1.txt", SMALL).file("f", "2.txt", SMALL))
-                        .asks(request -> request.getPart("f").getSubmittedFileName() + " " + Answers.parts(request)),
+                        .asks(request ->
+                                request.getPart("f").getSubmittedFileName() + " " + CallResults.parts(request)),
                 Question.that("getPart of a name that does not exist")
                         .sends(new Form().field("a", "1"))
                         .asks(request -> String.valueOf(request.getPart("b"))),
                 Question.that("getPart(null)")
                         .sends(new Form().field("a", "1"))
-                        .asks(request -> Answers.attempt(() -> request.getPart(null))));
+                        .asks(request -> CallResults.attempt(() -> request.getPart(null))));
     }
 
     private static List<Question> headers() {
@@ -89,11 +90,11 @@ final class PartQuestions {
                                 .toString()),
                 Question.that("getHeaders of a header that does not exist")
                         .sends(form)
-                        .asks(request -> Answers.attempt(
+                        .asks(request -> CallResults.attempt(
                                 () -> request.getPart("f").getHeaders("x-three").size())),
                 Question.that("getHeaderNames: each name once")
                         .sends(form)
-                        .asks(request -> Answers.names(request.getPart("f").getHeaderNames())),
+                        .asks(request -> CallResults.names(request.getPart("f").getHeaderNames())),
                 Question.that("charset of a header")
                         .sends(form)
                         .asks(request -> request.getPart("f").getHeader("x-text")),
@@ -109,7 +110,7 @@ final class PartQuestions {
         return List.of(
                 Question.that("getSize of small, large and empty files")
                         .sends(form)
-                        .asks(request -> Answers.parts(request)),
+                        .asks(request -> CallResults.parts(request)),
                 Question.that("getInputStream called twice, both streams read to the end")
                         .sends(form)
                         .asks(request -> {
@@ -140,7 +141,7 @@ final class PartQuestions {
                         .sends(form)
                         .asks(request -> {
                             Collection<Part> parts = request.getParts();
-                            Answers.attempt(() -> {
+                            CallResults.attempt(() -> {
                                 parts.clear();
                                 return null;
                             });
@@ -152,25 +153,25 @@ final class PartQuestions {
                                         "Content-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n"
                                                 + "Content-Transfer-Encoding: base64",
                                         "YWJj"))
-                        .asks(request -> Answers.text(request.getPart("f"))));
+                        .asks(request -> CallResults.text(request.getPart("f"))));
     }
 
     private static String write(HttpServletRequest request, String name, String target) {
-        return Answers.attempt(() -> {
+        return CallResults.attempt(() -> {
             request.getPart(name).write(target);
             return "written";
         });
     }
 
     private static String delete(HttpServletRequest request, String name) {
-        return Answers.attempt(() -> {
+        return CallResults.attempt(() -> {
             request.getPart(name).delete();
             return "deleted";
         });
     }
 
     private static String size(Path path) {
-        return Answers.attempt(() -> {
+        return CallResults.attempt(() -> {
             boolean there = Files.exists(path);
             return there ? Files.size(path) + " bytes" : "no file";
         });
@@ -212,12 +213,12 @@ final class PartQuestions {
                 Question.that("getInputStream after write")
                         .sends(form)
                         .asks(request -> write(request, "l", "w") + " "
-                                + Answers.attempt(() ->
+                                + CallResults.attempt(() ->
                                         request.getPart("l").getInputStream().readAllBytes().length)),
                 Question.that("getSize after write")
                         .sends(form)
                         .asks(request -> write(request, "l", "ws") + " "
-                                + Answers.attempt(() -> request.getPart("l").getSize())),
+                                + CallResults.attempt(() -> request.getPart("l").getSize())),
                 Question.that("delete after write: the written file")
                         .sends(form)
                         .asks((request, location) -> write(request, "l", "wd") + " " + delete(request, "l") + " "
@@ -225,9 +226,9 @@ final class PartQuestions {
                 Question.that("getInputStream after delete")
                         .sends(form)
                         .asks(request -> delete(request, "s") + " " + delete(request, "l") + " "
-                                + Answers.attempt(() ->
+                                + CallResults.attempt(() ->
                                         request.getPart("s").getInputStream().readAllBytes().length) + " "
-                                + Answers.attempt(() ->
+                                + CallResults.attempt(() ->
                                         request.getPart("l").getInputStream().readAllBytes().length)),
                 Question.that("delete twice")
                         .sends(form)

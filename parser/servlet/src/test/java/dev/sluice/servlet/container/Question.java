@@ -18,7 +18,7 @@ import java.util.function.Function;
  * of the servlet. {@code servlet-containers.md} lists the expected answers under the title of the question.
  */
 final class Question {
-    /** The code of the servlet, which returns the answer. The container handles its exceptions. */
+    /** The code of the servlet, which returns the response. The container handles its exceptions. */
     interface Ask {
         String ask(HttpServletRequest request, Path location) throws Exception;
     }
@@ -48,12 +48,12 @@ final class Question {
         return new Question(title);
     }
 
-    /** The client sends {@code form} with POST and waits for the answer. */
+    /** The client sends {@code form} with POST and waits for the response. */
     Question sends(Form form) {
         return sends(path -> form.post(path));
     }
 
-    /** The client sends a request and waits for the answer. */
+    /** The client sends a request and waits for the response. */
     Question sends(Function<String, byte[]> request) {
         return holds((connection, path) ->
                 describe(connection.send(request.apply(path)).answer()));
@@ -81,7 +81,7 @@ final class Question {
     }
 
     /**
-     * Skips the servlet that has both the filter and a multipart configuration, because the container changes the answer of that servlet.
+     * Skips the servlet that has both the filter and a multipart configuration, because the container changes the response of that servlet.
      */
     Question withoutContainerConfiguration() {
         this.alsoInFrontOfOwn = false;
@@ -99,7 +99,7 @@ final class Question {
     /**
      * Asks the servlet at {@code mount}.
      *
-     * @return the answer
+     * @return the response
      */
     String put(RunningContainer container, String mount, WorkServlet servlet, Path location) throws IOException {
         asks.forEach((subPath, ask) -> servlet.at("/ask" + subPath, work(ask, location)));
@@ -131,8 +131,8 @@ final class Question {
     }
 
     /** {@return the body of a response with status 200, otherwise the status} */
-    static String describe(RawHttp.Answer answer) {
-        return answer.status() == 200 ? answer.body() : "status " + answer.status();
+    static String describe(RawHttp.Answer response) {
+        return response.status() == 200 ? response.body() : "status " + response.status();
     }
 
     /** {@return whether the servlet accepted the request; a client that stopped early may read no response} */

@@ -19,7 +19,7 @@ final class RequestQuestions {
     }
 
     private static String partsOrNot(HttpServletRequest request) {
-        return Answers.attempt(() -> Answers.parts(request));
+        return CallResults.attempt(() -> CallResults.parts(request));
     }
 
     private static Question method(String method) {
@@ -29,7 +29,8 @@ final class RequestQuestions {
                         path + "?q=0",
                         Form.CONTENT_TYPE,
                         new Form().field("a", "1").body()))
-                .asks(request -> partsOrNot(request) + ", " + Answers.attempt(() -> Answers.parameters(request)));
+                .asks(request ->
+                        partsOrNot(request) + ", " + CallResults.attempt(() -> CallResults.parameters(request)));
     }
 
     private static Question unparsed(String method) {
@@ -39,7 +40,7 @@ final class RequestQuestions {
                         path,
                         Form.CONTENT_TYPE,
                         new Form().field("a", "1").body()))
-                .asks(request -> Answers.orRefused(() -> Answers.parts(request)));
+                .asks(request -> CallResults.orRejected(() -> CallResults.parts(request)));
     }
 
     private static Question type(String title, String contentType, String body) {
@@ -55,25 +56,25 @@ final class RequestQuestions {
                 unparsed("GET"),
                 unparsed("DELETE"),
                 type("parameters of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
-                        .asks(request -> Answers.parameters(request)),
+                        .asks(request -> CallResults.parameters(request)),
                 type("getParts of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
-                        .asks(request -> Answers.orRefused(() -> Answers.parts(request)))
+                        .asks(request -> CallResults.orRejected(() -> CallResults.parts(request)))
                         .withoutContainerConfiguration(),
                 type("getParts of a multipart/mixed body", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
-                        .asks(request -> Answers.orRefused(() -> Answers.parts(request))),
+                        .asks(request -> CallResults.orRejected(() -> CallResults.parts(request))),
                 type("a media type in mixed case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
                         .asks(request -> partsOrNot(request)),
                 type("a quoted boundary", "multipart/form-data; boundary=\"" + Form.BOUNDARY + "\"", form)
                         .asks(request -> partsOrNot(request)),
                 type("a Content-Type without a boundary", "multipart/form-data", form)
-                        .asks(request -> Answers.parts(request)),
+                        .asks(request -> CallResults.parts(request)),
                 type(
                                 "a Content-Type with two boundaries",
                                 "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other",
                                 form)
-                        .asks(request -> Answers.parts(request)),
+                        .asks(request -> CallResults.parts(request)),
                 type("a media type that starts with multipart/form-data", "multipart/form-data-x; boundary=x", form)
-                        .asks(request -> Answers.orRefused(() -> Answers.parts(request))),
+                        .asks(request -> CallResults.orRejected(() -> CallResults.parts(request))),
                 type("a servlet that does not use the form", Form.CONTENT_TYPE, "not a form")
                         .asks(request -> "fine"));
     }
@@ -94,8 +95,8 @@ final class RequestQuestions {
                         .sends(path -> form.post(path + "?q=0"))
                         .asks(request -> {
                             request.getInputStream().readAllBytes();
-                            return Answers.attempt(() -> request.getParameter("a")) + " "
-                                    + Answers.attempt(() -> request.getParameter("q"));
+                            return CallResults.attempt(() -> request.getParameter("a")) + " "
+                                    + CallResults.attempt(() -> request.getParameter("q"));
                         }),
                 Question.that("getParts after the body was read through getReader")
                         .sends(form)
@@ -105,19 +106,21 @@ final class RequestQuestions {
                         }),
                 Question.that("getInputStream after getParts")
                         .sends(form)
-                        .asks(request -> Answers.parts(request) + " "
-                                + Answers.attempt(() -> request.getInputStream().read())),
+                        .asks(request -> CallResults.parts(request) + " "
+                                + CallResults.attempt(
+                                        () -> request.getInputStream().read())),
                 Question.that("getReader after getParts")
                         .sends(form)
-                        .asks(request -> Answers.parts(request) + " "
-                                + Answers.attempt(() -> request.getReader().read())),
+                        .asks(request -> CallResults.parts(request) + " "
+                                + CallResults.attempt(() -> request.getReader().read())),
                 Question.that("getInputStream after getParameter")
                         .sends(form)
                         .asks(request -> request.getParameter("a") + " "
-                                + Answers.attempt(() -> request.getInputStream().read())),
+                                + CallResults.attempt(
+                                        () -> request.getInputStream().read())),
                 Question.that("getContentLength and getContentType still describe the request")
                         .sends(form)
-                        .asks(request -> Answers.parts(request) + " "
+                        .asks(request -> CallResults.parts(request) + " "
                                 + (request.getContentLengthLong() == form.body().length) + " "
                                 + request.getContentType().equals(Form.CONTENT_TYPE)));
     }
@@ -129,7 +132,7 @@ final class RequestQuestions {
                 Question.that("a chunked form")
                         .holds((connection, path) -> Question.describe(
                                 connection.send(Form.chunked(path, body, 777)).answer()))
-                        .asks(request -> Answers.parts(request)),
+                        .asks(request -> CallResults.parts(request)),
                 Question.that("Expect: 100-continue is answered when the servlet requests the form")
                         .holds((connection, path) -> {
                             connection.send(Form.head(
@@ -142,7 +145,7 @@ final class RequestQuestions {
                             return interim + " "
                                     + Question.describe(connection.send(body).answer());
                         })
-                        .asks(request -> Answers.parts(request)),
+                        .asks(request -> CallResults.parts(request)),
                 Question.that("more requests on the same connection after a form")
                         .holds((connection, path) -> {
                             StringBuilder answers = new StringBuilder();
@@ -155,7 +158,7 @@ final class RequestQuestions {
                             }
                             return answers.toString();
                         })
-                        .asks(request -> Answers.parts(request)),
+                        .asks(request -> CallResults.parts(request)),
                 Question.that("another request on the same connection after an unused form")
                         .holds((connection, path) -> {
                             byte[] post = new Form().field("a", "1").post(path);
@@ -172,8 +175,8 @@ final class RequestQuestions {
 
     private static List<Question> dispatches() {
         Form form = new Form().field("a", "1").file("f", "f.txt", new byte[] {'x', 'y'});
-        Question.AskWithoutFiles seen = request -> Answers.attempt(() -> Answers.parts(request)) + " "
-                + Answers.attempt(() -> Answers.parameters(request));
+        Question.AskWithoutFiles seen = request -> CallResults.attempt(() -> CallResults.parts(request)) + " "
+                + CallResults.attempt(() -> CallResults.parameters(request));
         return List.of(
                 Question.that("a forward before the form was parsed")
                         .sends(form)
@@ -182,31 +185,31 @@ final class RequestQuestions {
                 Question.that("a forward after the form was parsed")
                         .sends(form)
                         .asks(request ->
-                                Answers.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
+                                CallResults.parts(request).substring(0, 0) + forward(request, below(request, PARTS)))
                         .asksAt(PARTS, seen),
                 Question.that("the query string of a forward comes before the request's own")
                         .sends(path -> form.post(path + "?a=query"))
                         .asks(request -> forward(request, below(request, PARTS) + "?a=forward&z=9"))
-                        .asksAt(PARTS, request -> Answers.values(request, "a") + " " + request.getParameter("z")),
+                        .asksAt(PARTS, request -> CallResults.values(request, "a") + " " + request.getParameter("z")),
                 Question.that("an include sees the form, and so does the including servlet afterwards")
                         .sends(form)
                         .asks(request -> {
                             include(request, below(request, PARTS));
-                            return "; " + Answers.parts(request);
+                            return "; " + CallResults.parts(request);
                         })
                         .asksAt(PARTS, seen),
                 Question.that("the query string of an include is visible only to the included servlet")
                         .sends(form)
                         .asks(request -> {
                             include(request, below(request, PARTS) + "?a=include");
-                            return "; " + Answers.values(request, "a");
+                            return "; " + CallResults.values(request, "a");
                         })
-                        .asksAt(PARTS, request -> Answers.values(request, "a")),
+                        .asksAt(PARTS, request -> CallResults.values(request, "a")),
                 Question.that("an asynchronous dispatch sees a form that was parsed before")
                         .sends(form)
                         .asks(request -> {
                             if (request.getAttribute("again") != null) {
-                                return Answers.parts(request) + " " + Answers.parameters(request);
+                                return CallResults.parts(request) + " " + CallResults.parameters(request);
                             }
                             request.getParts();
                             request.setAttribute("again", "yes");
@@ -217,7 +220,7 @@ final class RequestQuestions {
                         .sends(form)
                         .asks(request -> {
                             if (request.getAttribute("again") != null) {
-                                return Answers.parts(request) + " " + Answers.parameters(request);
+                                return CallResults.parts(request) + " " + CallResults.parameters(request);
                             }
                             request.setAttribute("again", "yes");
                             request.startAsync().dispatch();
@@ -228,11 +231,11 @@ final class RequestQuestions {
                         .asks(request -> {
                             AsyncContext context = request.startAsync();
                             context.start(() -> {
-                                String answer = Answers.attempt(() -> Answers.parts(request));
-                                Answers.attempt(() -> {
+                                String response = CallResults.attempt(() -> CallResults.parts(request));
+                                CallResults.attempt(() -> {
                                     context.getResponse()
                                             .getOutputStream()
-                                            .write(answer.getBytes(StandardCharsets.UTF_8));
+                                            .write(response.getBytes(StandardCharsets.UTF_8));
                                     return null;
                                 });
                                 context.complete();

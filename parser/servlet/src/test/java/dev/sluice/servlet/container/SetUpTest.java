@@ -109,8 +109,8 @@ class SetUpTest {
     private static String answer(RunningContainer container, String head, byte[] body) throws IOException {
         try (RawHttp connection = container.connect()) {
             connection.send(head + "\r\n\r\n").send(body);
-            RawHttp.Answer answer = connection.answer();
-            return answer.status() + (answer.status() == 200 ? " " + answer.body() : "");
+            RawHttp.Answer response = connection.answer();
+            return response.status() + (response.status() == 200 ? " " + response.body() : "");
         }
     }
 
@@ -322,10 +322,10 @@ class SetUpTest {
             {"415", "GET", "Multipart/form-datax; boundary=" + Form.BOUNDARY},
             {"202", "POST", "text/plain"},
         };
-        for (boolean refused : new boolean[] {true, false}) {
+        for (boolean rejected : new boolean[] {true, false}) {
             SluiceFilter filter = SluiceFilter.builder(store.options().build())
-                    .refuseOtherMultipart(refused)
-                    .serveDelete(!refused)
+                    .refuseOtherMultipart(rejected)
+                    .serveDelete(!rejected)
                     .build();
             MultipartConfigElement config = new MultipartConfigElement(directory.toString());
             WebApp app = new WebApp(Files.createTempDirectory(directory, "container"));
@@ -344,7 +344,7 @@ class SetUpTest {
                         RawHttp.Answer answer = connection
                                 .send(Form.request(other[1], "/app/passed", other[2], FORM.body()))
                                 .answer();
-                        assertEquals(refused ? other[0] : "202", "" + answer.status(), String.join(" ", other));
+                        assertEquals(rejected ? other[0] : "202", "" + answer.status(), String.join(" ", other));
                         assertEquals(
                                 answer.status() == 405 ? "POST, PUT, PATCH" : null,
                                 answer.headers().get("allow"));
@@ -360,7 +360,7 @@ class SetUpTest {
                                 head("GET", "/passed", 0) + "\r\nContent-Type: " + Form.CONTENT_TYPE,
                                 new byte[0]),
                         "a form without a body");
-                assertEquals(refused ? 0 : 1, logged.size(), logged::toString);
+                assertEquals(rejected ? 0 : 1, logged.size(), logged::toString);
             }
         }
     }

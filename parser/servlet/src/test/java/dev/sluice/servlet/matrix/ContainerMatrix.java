@@ -43,8 +43,8 @@ class ContainerMatrix {
     private static final int RACES = Integer.getInteger("sluice.containers.races", 50);
     private static final int PAUSED = 43;
 
-    static final String REFUSED = "`receive`: 413 and 400, with the error page of the application";
-    static final String REFUSED_H2 = "h2c: `receive`, and 400 with the error page of the application";
+    static final String REJECTED = "`receive`: 413 and 400, with the error page of the application";
+    static final String REJECTED_H2 = "h2c: `receive`, and 400 with the error page of the application";
     static final String PLAIN_ERROR = "without Sluice: `sendError` in an asynchronous servlet shows the error page";
     static final String PLAIN_ELSEWHERE = "without Sluice: the same, called on a thread of the application";
     static final String CANCELLED =
@@ -83,12 +83,12 @@ class ContainerMatrix {
         Map<String, Check> checks = new LinkedHashMap<>();
         checks.put("`getParts`: fields and small files", () -> small("/parts"));
         checks.put("`getParts`: files in the spool", () -> spooled("/parts"));
-        checks.put("`getParts`: 413 and 400", () -> refused("/parts"));
+        checks.put("`getParts`: 413 and 400", () -> rejected("/parts"));
         checks.put("`sendError` after `getParts`: the error page can read the fields", () -> errorPage("error", 409));
         checks.put("an exception after `getParts`: the error page can read the fields", () -> errorPage("throw", 500));
         checks.put("`receive`: fields and small files", () -> small("/receive"));
         checks.put("`receive`: files in the spool", () -> spooled("/receive"));
-        checks.put(REFUSED, () -> refused("/receive"));
+        checks.put(REJECTED, () -> rejected("/receive"));
         checks.put(PLAIN_ERROR, () -> plainError("here"));
         checks.put(PLAIN_ELSEWHERE, () -> plainError("elsewhere"));
         checks.put("`getParts`: " + ABORTS + " interrupted uploads leave nothing behind", () -> aborted("/parts"));
@@ -96,7 +96,7 @@ class ContainerMatrix {
         checks.put(CANCELLED, this::cancelled);
         checks.put("`receive`: requests that time out leave nothing behind", this::timedOut);
         checks.put("h2c: `getParts`", () -> http2("/parts"));
-        checks.put(REFUSED_H2, () -> http2("/receive"));
+        checks.put(REJECTED_H2, () -> http2("/receive"));
         checks.put("h2c: interrupted uploads leave nothing behind", this::abortedHttp2);
         checks.put(PAUSES, this::paused);
         checks.put(PLAIN_PAUSES, this::pausedWithout);
@@ -143,8 +143,8 @@ class ContainerMatrix {
     }
 
     private static String answer(RawHttp connection) throws IOException {
-        RawHttp.Answer answer = connection.answer();
-        return answer.status() + " " + answer.body();
+        RawHttp.Answer response = connection.answer();
+        return response.status() + " " + response.body();
     }
 
     private void small(String path) throws IOException {
@@ -163,7 +163,7 @@ class ContainerMatrix {
         assertEquals("200 " + FORM_TEXT, answer(path, FORM.body()));
     }
 
-    private void refused(String path) throws IOException {
+    private void rejected(String path) throws IOException {
         byte[] large = new Form()
                 .field("a", "1")
                 .file("f", "f", new byte[MatrixApp.MOST + 1])
@@ -240,8 +240,8 @@ class ContainerMatrix {
 
     private void cancelled() throws Exception {
         inParallel(RACES, i -> () -> {
-            String answer = answer("/cancelled?" + i * 10_000 / RACES, FORM.body());
-            assertTrue(answer.equals("200 " + FORM_TEXT) || answer.startsWith("500"), answer);
+            String response = answer("/cancelled?" + i * 10_000 / RACES, FORM.body());
+            assertTrue(response.equals("200 " + FORM_TEXT) || response.startsWith("500"), response);
             return null;
         });
     }
@@ -279,22 +279,22 @@ class ContainerMatrix {
     }
 
     private void http2(String path) throws Exception {
-        HttpResponse<String> answer = http2().send(http2Post(path, FORM.body()), BodyHandlers.ofString());
-        assertEquals(HttpClient.Version.HTTP_2, answer.version());
-        assertEquals("200 " + FORM_TEXT, answer.statusCode() + " " + answer.body());
-        HttpResponse<String> refused =
+        HttpResponse<String> response = http2().send(http2Post(path, FORM.body()), BodyHandlers.ofString());
+        assertEquals(HttpClient.Version.HTTP_2, response.version());
+        assertEquals("200 " + FORM_TEXT, response.statusCode() + " " + response.body());
+        HttpResponse<String> rejected =
                 http2().send(http2Post(path, Form.malformed().body()), BodyHandlers.ofString());
-        assertEquals("400 page null", refused.statusCode() + " " + refused.body());
+        assertEquals("400 page null", rejected.statusCode() + " " + rejected.body());
     }
 
     private void abortedHttp2() throws Exception {
         HttpClient client = http2();
         byte[] body = new Form().file("f", "f.bin", new byte[6 << 20]).body();
         for (int i = 0; i < ABORTS; i++) {
-            CompletableFuture<?> answer =
+            CompletableFuture<?> response =
                     client.sendAsync(http2Post(i % 2 == 0 ? "/parts" : "/receive", body), BodyHandlers.ofString());
             TimeUnit.MILLISECONDS.sleep(i % 10);
-            answer.cancel(true);
+            response.cancel(true);
         }
         assertEquals(
                 HttpClient.Version.HTTP_2,

@@ -102,9 +102,9 @@ enum Distribution {
             String loses = "bytes are sometimes lost when another thread resumes a `ReadListener`. The same happens"
                     + " without Sluice. In this container, keep parts in memory or in files, and do not use sinks that pause";
             return Map.of(
-                    ContainerMatrix.REFUSED,
+                    ContainerMatrix.REJECTED,
                     page,
-                    ContainerMatrix.REFUSED_H2,
+                    ContainerMatrix.REJECTED_H2,
                     page,
                     ContainerMatrix.PLAIN_ELSEWHERE,
                     page,

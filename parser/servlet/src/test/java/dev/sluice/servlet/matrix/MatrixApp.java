@@ -210,14 +210,14 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         private final ServletInputStream in;
         private final byte[] some = new byte[8192];
         private final AtomicBoolean ended = new AtomicBoolean();
-        private final @Nullable String refuses;
+        private final @Nullable String rejects;
         private volatile long size;
 
         PlainReader(HttpServletRequest request, HttpServletResponse response) throws IOException {
             context = request.startAsync(request, response);
             context.setTimeout(0);
             in = request.getInputStream();
-            refuses = request.getQueryString();
+            rejects = request.getQueryString();
         }
 
         void start() {
@@ -228,7 +228,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         public void onDataAvailable() throws IOException {
             if (in.isReady()) {
                 int count = in.read(some);
-                if (count < 0 || refuses != null) {
+                if (count < 0 || rejects != null) {
                     onAllDataRead();
                     return;
                 }
@@ -249,7 +249,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         @Override
         public void onAllDataRead() {
             if (ended.compareAndSet(false, true)) {
-                if ("elsewhere".equals(refuses)) {
+                if ("elsewhere".equals(rejects)) {
                     timer.execute(this::answer);
                 } else {
                     answer();
@@ -260,7 +260,7 @@ public final class MatrixApp extends HttpServlet implements ServletContextListen
         private void answer() {
             try {
                 HttpServletResponse response = (HttpServletResponse) context.getResponse();
-                if (refuses != null) {
+                if (rejects != null) {
                     response.sendError(409);
                 } else {
                     response.getWriter().print(size);

@@ -55,7 +55,7 @@ final class KillExperiment {
      * of them.
      */
     private static final List<String> GOOD = List.of(
-            "answered, whole", "not answered, absent", "not answered, whole", "refused, absent", "refused, whole");
+            "answered, whole", "not answered, absent", "not answered, whole", "rejected, absent", "rejected, whole");
 
     private static final int MIB = 1 << 20;
     private static final int AT_A_TIME = 8;
@@ -66,7 +66,7 @@ final class KillExperiment {
     /** The longest wait for forms that are being published, after one was stored: a busy machine restarts nodes slowly. */
     private static final long WAIT_MILLIS = 30_000;
 
-    /** The time after which a client that was refused sends the next form. */
+    /** The time after which a client that was rejected sends the next form. */
     private static final long REFUSED_MILLIS = 200;
 
     private static final long BETWEEN_SWEEPS_MILLIS = 5000;
@@ -102,7 +102,7 @@ final class KillExperiment {
     private record Sent(String name, String sha256) {}
 
     /**
-     * A form: its files, the status of its response or {@code no answer}, and the keys in the response. A status other than 200 comes from a
+     * A form: its files, the status of its response or {@code no response}, and the keys in the response. A status other than 200 comes from a
      * node that could not store the form, or from the proxy if it found no node.
      *
      * @param sentNanos when all of the body had been sent, or {@code Long.MAX_VALUE}
@@ -274,10 +274,11 @@ final class KillExperiment {
         List<String> keys = new ArrayList<>();
         String outcome;
         try {
-            HttpResponse<byte[]> answer = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
-            outcome = String.valueOf(answer.statusCode());
+            HttpResponse<byte[]> response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+            outcome = String.valueOf(response.statusCode());
             if (outcome.equals("200")) {
-                for (JsonNode part : new ObjectMapper().readTree(answer.body()).get("parts")) {
+                for (JsonNode part :
+                        new ObjectMapper().readTree(response.body()).get("parts")) {
                     keys.add(part.get("storedAs").asText());
                 }
             }
@@ -421,7 +422,7 @@ final class KillExperiment {
         });
         String outcome = form.outcome().equals("200")
                 ? "answered, "
-                : form.outcome().equals("no answer") ? "not answered, " : "refused, ";
+                : form.outcome().equals("no answer") ? "not answered, " : "rejected, ";
         return outcome + (there == 0 ? "absent" : whole ? "whole" : "in part");
     }
 

@@ -45,9 +45,9 @@ class ClusterTest {
             assertEquals(Map.of("answered, whole", 8), again.verdicts(), "objects of the first run are counted");
 
             int taken = cluster.pages().get(0).getPort();
-            IOException refused =
+            IOException rejected =
                     assertThrows(IOException.class, () -> new Cluster(directory.resolve("other"), taken, 1).close());
-            assertEquals("port " + taken + " is already in use: pass another --port", refused.getMessage());
+            assertEquals("port " + taken + " is already in use: pass another --port", rejected.getMessage());
         }
         IOException none = assertThrows(IOException.class, () -> Cluster.ClusterFile.of(directory));
         assertEquals("no cluster is running in " + directory, none.getMessage());

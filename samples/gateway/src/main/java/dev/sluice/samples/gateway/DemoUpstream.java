@@ -11,7 +11,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executors;
 
-/** A server to try the gateway with. It answers a form with a list of its parts. */
+/** A server to try the gateway with. Its response to a form is a list of its parts. */
 final class DemoUpstream {
     private DemoUpstream() {}
 
@@ -19,12 +19,12 @@ final class DemoUpstream {
     static URI start() throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(Executors.newCachedThreadPool());
-        server.createContext("/", DemoUpstream::answer);
+        server.createContext("/", DemoUpstream::respond);
         server.start();
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/");
     }
 
-    private static void answer(HttpExchange exchange) throws IOException {
+    private static void respond(HttpExchange exchange) throws IOException {
         StringBuilder parts = new StringBuilder("The upstream received:\n");
         try (exchange;
                 MultipartReader reader = MultipartReader.create(
@@ -35,10 +35,10 @@ final class DemoUpstream {
                 parts.append(part.filename() == null ? "" : part.filename() + ", " + part.contentType() + ", ");
                 parts.append(size).append(" bytes\n");
             }
-            byte[] answer = parts.toString().getBytes(StandardCharsets.UTF_8);
+            byte[] response = parts.toString().getBytes(StandardCharsets.UTF_8);
             exchange.getResponseHeaders().set("Content-Type", "text/plain; charset=utf-8");
-            exchange.sendResponseHeaders(200, answer.length);
-            exchange.getResponseBody().write(answer);
+            exchange.sendResponseHeaders(200, response.length);
+            exchange.getResponseBody().write(response);
         }
     }
 }

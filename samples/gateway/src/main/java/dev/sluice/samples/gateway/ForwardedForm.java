@@ -53,9 +53,9 @@ final class ForwardedForm implements FormReceiver {
 
     @Override
     public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) {
-        return Objects.requireNonNull(request).answer().thenApply(answer -> {
-            log.ended(answer.status(), "forwarded");
-            return Answers.of(answer);
+        return Objects.requireNonNull(request).response().thenApply(response -> {
+            log.ended(response.status(), "forwarded");
+            return Responses.of(response);
         });
     }
 
@@ -64,14 +64,14 @@ final class ForwardedForm implements FormReceiver {
         if (out != null) {
             out.close(); // if the head of the request was rejected, nothing else ends the request to the upstream
         }
-        return refusal(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
+        return rejection(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
     }
     // @end
 
-    private FullHttpResponse refusal(Throwable failure) {
-        if (failure instanceof UpstreamException e && e.answer != null) {
-            log.ended(e.answer.status(), "refused by the upstream before the end");
-            return Answers.of(e.answer);
+    private FullHttpResponse rejection(Throwable failure) {
+        if (failure instanceof UpstreamException e && e.response != null) {
+            log.ended(e.response.status(), "rejected by the upstream before the end");
+            return Responses.of(e.response);
         }
         int status = 500;
         String message = "the gateway failed to forward the form";
@@ -94,6 +94,6 @@ final class ForwardedForm implements FormReceiver {
             LOG.atWarn().setCause(status == 500 ? failure : null).log("a form was not forwarded: {}", message);
         }
         log.ended(status, message);
-        return Answers.text(status, message);
+        return Responses.text(status, message);
     }
 }

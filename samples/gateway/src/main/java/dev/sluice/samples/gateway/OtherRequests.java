@@ -39,24 +39,24 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
         if (message instanceof HttpRequest request) {
-            FullHttpResponse answer = answer(request);
+            FullHttpResponse response = response(request);
             if (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request)) {
-                answer.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE); // the body is not read
+                response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE); // the body is not read
             }
-            ctx.writeAndFlush(answer);
+            ctx.writeAndFlush(response);
         }
     }
 
-    private FullHttpResponse answer(HttpRequest request) {
+    private FullHttpResponse response(HttpRequest request) {
         if (request.decoderResult().isFailure()) {
-            return Answers.text(400, "the request is malformed HTTP");
+            return Responses.text(400, "the request is malformed HTTP");
         } else if (!HttpMethod.GET.equals(request.method())) {
-            return Answers.text(405, "send forms to /upload with POST");
+            return Responses.text(405, "send forms to /upload with POST");
         }
         return switch (request.uri()) {
-            case "/" -> Answers.page("text/html; charset=utf-8", page.get().getBytes(StandardCharsets.UTF_8));
-            case "/page.css" -> Answers.page("text/css; charset=utf-8", style);
-            default -> Answers.text(404, "unknown path: the paths are / and /upload");
+            case "/" -> Responses.page("text/html; charset=utf-8", page.get().getBytes(StandardCharsets.UTF_8));
+            case "/page.css" -> Responses.page("text/css; charset=utf-8", style);
+            default -> Responses.text(404, "unknown path: the paths are / and /upload");
         };
     }
 

@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
 final class UpstreamException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** The response of the upstream, if it answered before it had received the whole form. */
-    final transient UpstreamRequest.@Nullable Answer answer;
+    /** The response of the upstream, if it responded before it had received the whole form. */
+    final transient UpstreamRequest.@Nullable Response response;
 
     UpstreamException(String message, @Nullable Throwable cause) {
         super(message, cause);
-        this.answer = null;
+        this.response = null;
     }
 
-    /** Creates the failure of a request that was answered too early, even with a success: the form was not complete. */
-    UpstreamException(UpstreamRequest.Answer early) {
-        super("the upstream answered before it had the whole form");
-        this.answer = early.status() < 400 ? null : early;
+    /** Creates the failure of a request with an early response, even with a success: the form was not complete. */
+    UpstreamException(UpstreamRequest.Response early) {
+        super("the upstream responded before it had the whole form");
+        this.response = early.status() < 400 ? null : early;
     }
 }

@@ -25,13 +25,13 @@ import org.jspecify.annotations.Nullable;
 
 /** A request that sends one form to the upstream, on its own connection. */
 final class UpstreamRequest extends SimpleChannelInboundHandler<FullHttpResponse> {
-    private static final int MAX_ANSWER_BYTES = 1 << 20;
-    private static final int ANSWER_SECONDS = 60;
+    private static final int MAX_RESPONSE_BYTES = 1 << 20;
+    private static final int RESPONSE_SECONDS = 60;
 
-    record Answer(int status, String contentType, byte[] body) {}
+    record Response(int status, String contentType, byte[] body) {}
 
     private final OutgoingForm form;
-    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+    private final CompletableFuture<Response> response = new CompletableFuture<>();
 
     private UpstreamRequest(OutgoingForm form) {
         this.form = form;
@@ -46,7 +46,7 @@ final class UpstreamRequest extends SimpleChannelInboundHandler<FullHttpResponse
                     @Override
                     protected void initChannel(Channel channel) {
                         channel.pipeline()
-                                .addLast(new HttpClientCodec(), new HttpObjectAggregator(MAX_ANSWER_BYTES), request);
+                                .addLast(new HttpClientCodec(), new HttpObjectAggregator(MAX_RESPONSE_BYTES), request);
                     }
                 })
                 .connect(target.getHost(), target.getPort() < 0 ? 80 : target.getPort());
@@ -75,30 +75,30 @@ final class UpstreamRequest extends SimpleChannelInboundHandler<FullHttpResponse
     // @end
 
     /** {@return the response to the whole form; fails with an {@link UpstreamException} or a {@link java.util.concurrent.TimeoutException}} */
-    CompletableFuture<Answer> answer() {
-        return answer.orTimeout(ANSWER_SECONDS, TimeUnit.SECONDS);
+    CompletableFuture<Response> response() {
+        return response.orTimeout(RESPONSE_SECONDS, TimeUnit.SECONDS);
     }
 
     private void fail(String message, @Nullable Throwable cause) {
         UpstreamException failure = new UpstreamException(message, cause);
         form.abort(failure);
-        answer.completeExceptionally(failure);
+        response.completeExceptionally(failure);
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext ctx, FullHttpResponse response) {
-        Answer received = new Answer(
-                response.status().code(),
-                response.headers().get(HttpHeaderNames.CONTENT_TYPE, "application/octet-stream"),
-                ByteBufUtil.getBytes(response.content()));
+    protected void channelRead0(ChannelHandlerContext ctx, FullHttpResponse message) {
+        Response received = new Response(
+                message.status().code(),
+                message.headers().get(HttpHeaderNames.CONTENT_TYPE, "application/octet-stream"),
+                ByteBufUtil.getBytes(message.content()));
         form.abort(new UpstreamException(received)); // has no effect if the form is complete
-        answer.complete(received);
+        response.complete(received);
         ctx.close();
     }
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
-        answer.whenComplete((received, failure) -> ctx.close());
+        response.whenComplete((received, failure) -> ctx.close());
         ctx.fireChannelActive();
     }
 
@@ -109,6 +109,6 @@ final class UpstreamRequest extends SimpleChannelInboundHandler<FullHttpResponse
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        fail("the upstream closed the connection without an answer", null);
+        fail("the upstream closed the connection without a response", null);
     }
 }

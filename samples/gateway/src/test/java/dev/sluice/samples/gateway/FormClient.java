@@ -179,7 +179,7 @@ interface FormClient extends AutoCloseable {
         }
 
         /** {@return a connection, or a stream of a new connection} */
-        private Channel connect(URI uri, CompletableFuture<String> answer) {
+        private Channel connect(URI uri, CompletableFuture<String> response) {
             Channel connection = new Bootstrap()
                     .group(loop)
                     .channel(NioSocketChannel.class)
@@ -193,7 +193,7 @@ interface FormClient extends AutoCloseable {
                                             Http2FrameCodecBuilder.forClient().build(),
                                             new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
                         } else {
-                            channel.pipeline().addLast(new HttpClientCodec()).addLast(handlers(answer, channel));
+                            channel.pipeline().addLast(new HttpClientCodec()).addLast(handlers(response, channel));
                         }
                     }))
                     .connect(uri.getHost(), uri.getPort())
@@ -206,7 +206,7 @@ interface FormClient extends AutoCloseable {
             return new Http2StreamChannelBootstrap(connection)
                     .handler(initializer(stream -> stream.pipeline()
                             .addLast(new Http2StreamFrameToHttpObjectCodec(false))
-                            .addLast(handlers(answer, connection))))
+                            .addLast(handlers(response, connection))))
                     .open()
                     .syncUninterruptibly()
                     .getNow();
@@ -290,13 +290,13 @@ interface FormClient extends AutoCloseable {
         }
 
         private static CompletableFuture<String> text(WebClient.RequestHeadersSpec<?> request) {
-            return request.exchangeToMono(answer -> answer.toEntity(String.class))
+            return request.exchangeToMono(response -> response.toEntity(String.class))
                     .map(Spring::text)
                     .toFuture();
         }
 
-        private static String text(ResponseEntity<String> answer) {
-            return answer.getStatusCode().value() + "\n" + answer.getBody();
+        private static String text(ResponseEntity<String> response) {
+            return response.getStatusCode().value() + "\n" + response.getBody();
         }
 
         @Override

@@ -138,8 +138,8 @@ public abstract class ForwardingContract {
             for (int i = 0; i < 3; i++) {
                 try (RawHttp client = connect()) {
                     client.send(whole, 0, whole.length - 2).send(trailer);
-                    RawHttp.Answer answer = client.answer();
-                    assertEquals("200 received", answer.status() + " " + answer.body());
+                    RawHttp.Answer response = client.answer();
+                    assertEquals("200 received", response.status() + " " + response.body());
                 }
                 Upstream.Request request = upstream.request();
                 assertTrue(request.complete());

@@ -44,12 +44,12 @@ class MainTest {
                 for (int i = 1; i < mebibytes; i++) {
                     client.send(more);
                 }
-                RawHttp.Answer answer = client.send(end).answer();
-                assertEquals(200, answer.status());
+                RawHttp.Answer response = client.send(end).answer();
+                assertEquals(200, response.status());
                 assertEquals(
                         "The upstream received:\ntitle: 3 bytes\nphoto: a.png, image/png, " + (long) mebibytes * MIB
                                 + " bytes\n",
-                        answer.body());
+                        response.body());
             }
             try (RawHttp client = new RawHttp(uri.getPort())) {
                 assertEquals(

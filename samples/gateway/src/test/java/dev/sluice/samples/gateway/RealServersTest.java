@@ -175,9 +175,9 @@ class RealServersTest {
 
     /** @param known the form if its length was sent; null if it was sent in chunks */
     private static void assertReceived(
-            Application application, @Nullable MultipartBody known, String quote, String answer) {
-        List<String> lines = answer.lines().toList();
-        assertEquals("200", lines.get(0), answer);
+            Application application, @Nullable MultipartBody known, String quote, String response) {
+        List<String> lines = response.lines().toList();
+        assertEquals("200", lines.get(0), response);
         if (known != null) {
             assertEquals(String.valueOf(known.contentLength().orElseThrow()), lines.get(1));
         } else if (application != Application.PHP_BEHIND_NGINX) {
@@ -208,12 +208,12 @@ class RealServersTest {
     private static String forward(FormClient client, URI uri) throws Exception {
         FormOptions options = FormOptions.inMemory(MemoryBudget.of(1 << 24)).build();
         try (OutgoingForm out = OutgoingForm.create(NameEscaping.REPLACE, UnpooledByteBufAllocator.DEFAULT)) {
-            CompletableFuture<String> answer = client.forward(uri, out);
+            CompletableFuture<String> response = client.forward(uri, out);
             Forms.of(out.options(options.toBuilder(), part -> PartDecision.to(out.part(part)))
                             .build())
                     .read(new ByteArrayInputStream(clientForm()), TestForm.CONTENT_TYPE)
                     .close();
-            return answer.get(1, TimeUnit.MINUTES);
+            return response.get(1, TimeUnit.MINUTES);
         }
     }
 

@@ -25,7 +25,7 @@ final class Upstream implements AutoCloseable {
     enum Behaviour {
         /** Reads the whole request and answers 200. */
         ACCEPT,
-        /** Answers 403 after the head, and reads until the client stops. */
+        /** Responds with 403 after the head, and reads until the client stops. */
         REFUSE,
         /** Resets the connection after the head and {@link #resetAfter} bytes. */
         RESET,
@@ -156,9 +156,9 @@ final class Upstream implements AutoCloseable {
     }
 
     private static void answer(Socket socket, String status, String text) throws IOException {
-        String answer = "HTTP/1.1 " + status + "\r\nContent-Type: text/plain\r\nContent-Length: " + text.length()
+        String response = "HTTP/1.1 " + status + "\r\nContent-Type: text/plain\r\nContent-Length: " + text.length()
                 + "\r\nConnection: close\r\n\r\n" + text;
-        socket.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write(response.getBytes(StandardCharsets.US_ASCII));
         socket.getOutputStream().flush();
     }
 

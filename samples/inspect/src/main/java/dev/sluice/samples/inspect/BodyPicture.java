@@ -5,7 +5,7 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.samples.report.Digest;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.InspectionReport;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -171,7 +171,7 @@ final class BodyPicture {
     }
 
     /** Prints the end or an error. {@return a report of the complete parts} */
-    InspectionReport end(List<ReportedDeviation> deviations, long bodySize, @Nullable ErrorAnswer error) {
+    InspectionReport end(List<ReportedDeviation> deviations, long bodySize, @Nullable ErrorResponse error) {
         InspectionReport report = new InspectionReport(
                 List.copyOf(parts), InspectionReport.Deviation.of(deviations), Math.max(0, bodySize), error);
         if (!description.isEmpty()) {
@@ -209,7 +209,7 @@ final class BodyPicture {
         };
     }
 
-    private void printError(ErrorAnswer error) {
+    private void printError(ErrorResponse error) {
         out.println(in("error     ", ERROR)
                 + in(error.reason(), Style.bold)
                 + in(

@@ -5,7 +5,7 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.InspectionReport;
 import dev.sluice.samples.report.Json;
 import dev.sluice.samples.report.PresetName;
@@ -134,7 +134,7 @@ public final class InspectCommand implements Callable<Integer> {
                         .replaceAll(c -> "\\\\u%04x".formatted((int) c.group().charAt(0))));
             }
             out.flush();
-            ErrorAnswer error = report.error();
+            ErrorResponse error = report.error();
             if (error == null) {
                 return ExitCode.OK;
             }
@@ -213,7 +213,7 @@ public final class InspectCommand implements Callable<Integer> {
         try {
             boundary = Boundary.anyMultipart(type, accepted.preset());
         } catch (MultipartException e) {
-            return picture.end(List.of(), 0, ErrorAnswer.of(e));
+            return picture.end(List.of(), 0, ErrorResponse.of(e));
         }
         picture.begin(boundary);
         MultipartOptions options =
@@ -230,7 +230,7 @@ public final class InspectCommand implements Callable<Integer> {
                 return picture.end(decoder.deviations(), decoder.offset(), null);
             } catch (MultipartException e) {
                 picture.read(in.readNBytes(LOOK_AHEAD));
-                return picture.end(decoder.deviations(), e.offset(), ErrorAnswer.of(e));
+                return picture.end(decoder.deviations(), e.offset(), ErrorResponse.of(e));
             }
         }
     }

@@ -16,22 +16,22 @@ public final class HeadRules {
      * @param encoded whether there is a {@code Content-Encoding}
      * @param types all {@code Content-Type}s
      */
-    public static @Nullable ErrorAnswer fault(
+    public static @Nullable ErrorResponse fault(
             @Nullable PresetName preset, @Nullable String origin, String host, boolean encoded, List<String> types) {
         if (preset == null) {
-            return ErrorAnswer.http(400, "UNKNOWN_PRESET", "the preset must be standard, strict or compatible");
+            return ErrorResponse.http(400, "UNKNOWN_PRESET", "the preset must be standard, strict or compatible");
         }
         // Any web page can make a browser send a form here. Only this server's own page may.
         if (origin != null
                 && !origin.equalsIgnoreCase("http://" + host)
                 && !origin.equalsIgnoreCase("https://" + host)) {
-            return ErrorAnswer.http(403, "CROSS_ORIGIN", "pages of other origins must not upload to this server");
+            return ErrorResponse.http(403, "CROSS_ORIGIN", "pages of other origins must not upload to this server");
         }
         if (encoded) {
-            return ErrorAnswer.http(415, "CONTENT_ENCODING", "a body with a Content-Encoding is not accepted");
+            return ErrorResponse.http(415, "CONTENT_ENCODING", "a body with a Content-Encoding is not accepted");
         }
         return types.size() > 1
-                ? ErrorAnswer.http(400, "DUPLICATE_CONTENT_TYPE", "the request has more than one Content-Type")
+                ? ErrorResponse.http(400, "DUPLICATE_CONTENT_TYPE", "the request has more than one Content-Type")
                 : null;
     }
 }

@@ -19,7 +19,7 @@ public record InspectionReport(
         List<Part> parts,
         List<Deviation> deviations,
         long bodySize,
-        @Nullable ErrorAnswer error) {
+        @Nullable ErrorResponse error) {
 
     /**
      * A part.

@@ -14,7 +14,7 @@ public final class Json {
         try {
             return MAPPER.writeValueAsBytes(value);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("cannot write the answer as JSON: " + value.getClass(), e);
+            throw new IllegalStateException("cannot write the response as JSON: " + value.getClass(), e);
         }
     }
 }

@@ -19,7 +19,7 @@ public record UploadReport(
         List<InspectionReport.Deviation> deviations,
         long bodySize,
         long millis,
-        @Nullable ErrorAnswer error) {
+        @Nullable ErrorResponse error) {
 
     /**
      * A part.

@@ -2,7 +2,7 @@ package dev.sluice.samples.servlet;
 
 import dev.sluice.MultipartException;
 import dev.sluice.form.MultipartForm;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import jakarta.servlet.AsyncContext;
@@ -29,16 +29,16 @@ final class AsyncServlet extends HttpServlet {
                 .completion()
                 .whenComplete((form, failure) -> {
                     try {
-                        answer(request, response, parts, form, failure);
+                        respond(request, response, parts, form, failure);
                     } catch (IOException e) {
-                        LOG.debug("an answer could not be sent", e);
+                        LOG.debug("a response could not be sent", e);
                     } finally {
                         context.complete();
                     }
                 });
     }
 
-    private static void answer(
+    private static void respond(
             HttpServletRequest request,
             HttpServletResponse response,
             ArrivingParts parts,
@@ -46,30 +46,30 @@ final class AsyncServlet extends HttpServlet {
             @Nullable Throwable failure)
             throws IOException {
         if (form == null) {
-            refuse(response, failure);
+            reject(response, failure);
             return;
         }
         FormReport report;
         try {
             report = FormReport.of(parts.with(form), form, FormReport.parameters(request.getParameterMap()));
         } catch (MultipartRequestException e) {
-            Answers.refuse(response, e);
+            Responses.reject(response, e);
             return;
         } catch (IOException | RuntimeException e) {
             LOG.error("a request failed", e);
-            Answers.error(response, ErrorAnswer.internal());
+            Responses.error(response, ErrorResponse.internal());
             return;
         }
-        Answers.json(response, 200, report);
+        Responses.json(response, 200, report);
     }
 
-    private static void refuse(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
-        if (failure instanceof MultipartException refusal) {
-            Answers.error(response, ErrorAnswer.of(refusal));
-        } else if (failure instanceof MultipartRequestException refusal) {
-            Answers.refuse(response, refusal);
+    private static void reject(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
+        if (failure instanceof MultipartException rejection) {
+            Responses.error(response, ErrorResponse.of(rejection));
+        } else if (failure instanceof MultipartRequestException rejection) {
+            Responses.reject(response, rejection);
         } else {
-            Answers.broken(response, failure);
+            Responses.broken(response, failure);
         }
     }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.samples.servlet;
 
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.Json;
 import java.nio.ByteBuffer;
 import org.eclipse.jetty.http.HttpHeader;
@@ -10,7 +10,7 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
-/** A handler that answers in JSON all errors that no servlet has answered. */
+/** A handler that sends JSON for all errors that no servlet has handled. */
 final class JsonErrors implements Request.Handler {
     @Override
     public boolean handle(Request request, Response response, Callback callback) {
@@ -18,11 +18,11 @@ final class JsonErrors implements Request.Handler {
         HttpStatus.Code code = HttpStatus.getCode(status);
         String word = code == null ? "HTTP_" + status : code.name();
         Object message = status >= 500 ? null : request.getAttribute(ErrorHandler.ERROR_MESSAGE);
-        ErrorAnswer error =
-                ErrorAnswer.http(status, word, message == null ? HttpStatus.getMessage(status) : message.toString());
+        ErrorResponse error =
+                ErrorResponse.http(status, word, message == null ? HttpStatus.getMessage(status) : message.toString());
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, "application/json");
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
-        response.write(true, ByteBuffer.wrap(Json.bytes(error.asAnswer())), callback);
+        response.write(true, ByteBuffer.wrap(Json.bytes(error.asResponse())), callback);
         return true;
     }
 }

@@ -30,11 +30,11 @@ final class PartsServlet extends HttpServlet {
             parts = List.copyOf(request.getParts());
             parameters = FormReport.parameters(request.getParameterMap());
         } catch (MultipartRequestException e) {
-            // Without this, the filter would answer with the container's error page.
-            Answers.refuse(response, e);
+            // Without this, the filter would send the container's error page.
+            Responses.reject(response, e);
             return;
         } catch (IOException e) {
-            Answers.broken(response, e);
+            Responses.broken(response, e);
             return;
         }
         // Data that the servlet API does not provide: offsets, the order of the headers, deviations, the size of the
@@ -44,7 +44,7 @@ final class PartsServlet extends HttpServlet {
         for (int i = 0; i < parts.size(); i++) {
             described.add(describe(parts.get(i), form.parts().get(i)));
         }
-        Answers.json(response, 200, FormReport.of(described, form, parameters));
+        Responses.json(response, 200, FormReport.of(described, form, parameters));
     }
 
     private static InspectionReport.Part describe(Part part, FormPart behind) throws IOException {

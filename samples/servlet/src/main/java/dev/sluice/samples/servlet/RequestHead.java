@@ -2,7 +2,7 @@ package dev.sluice.samples.servlet;
 
 import dev.sluice.Boundary;
 import dev.sluice.MultipartException;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.HeadRules;
 import dev.sluice.samples.report.PresetName;
 import jakarta.servlet.FilterChain;
@@ -49,7 +49,7 @@ final class RequestHead extends HttpFilter {
             throws IOException, ServletException {
         // The inspector's charset, regardless of the Content-Type: names are UTF-8 (RFC 7578 section 5.1).
         request.setCharacterEncoding("UTF-8");
-        ErrorAnswer fault = fault(request);
+        ErrorResponse fault = fault(request);
         if (fault == null) {
             chain.doFilter(request, response);
             return;
@@ -61,7 +61,7 @@ final class RequestHead extends HttpFilter {
         if (!drains) {
             response.setHeader("Connection", "close");
         }
-        Answers.error(response, fault);
+        Responses.error(response, fault);
         if (drains) {
             // Closing a connection with unread bytes resets it, and the client would lose the response.
             response.flushBuffer();
@@ -98,9 +98,9 @@ final class RequestHead extends HttpFilter {
         return length >= 0 && length <= MAX_DRAIN_BYTES && request.getHeader("Expect") == null;
     }
 
-    private @Nullable ErrorAnswer fault(HttpServletRequest request) {
+    private @Nullable ErrorResponse fault(HttpServletRequest request) {
         if (!request.getMethod().equals("POST")) {
-            return ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "only POST is allowed");
+            return ErrorResponse.http(405, "METHOD_NOT_ALLOWED", "only POST is allowed");
         }
         List<String> types = Collections.list(request.getHeaders("Content-Type"));
         // For a URL-encoded body, getParameterValues would read all of it. The type is rejected below.
@@ -109,7 +109,7 @@ final class RequestHead extends HttpFilter {
         String[] given = urlEncoded ? null : request.getParameterValues("preset");
         PresetName preset = given == null ? byDefault : PresetName.of(List.of(given));
         request.setAttribute(PRESET, preset);
-        ErrorAnswer fault = HeadRules.fault(
+        ErrorResponse fault = HeadRules.fault(
                 preset,
                 request.getHeader("Origin"),
                 String.valueOf(request.getHeader("Host")),
@@ -122,12 +122,12 @@ final class RequestHead extends HttpFilter {
     }
 
     /** Rejects other types. The multipart filter would pass them on, but these endpoints only accept forms. */
-    private static @Nullable ErrorAnswer typeFault(@Nullable String type, PresetName preset) {
+    private static @Nullable ErrorResponse typeFault(@Nullable String type, PresetName preset) {
         try {
             Boundary.formData(type, preset.preset());
             return null;
         } catch (MultipartException e) {
-            return ErrorAnswer.of(e);
+            return ErrorResponse.of(e);
         }
     }
 }

@@ -23,7 +23,7 @@ import org.openqa.selenium.WebElement;
 /** The page in a real browser. */
 final class BrowserTest {
     private static final String TABLE = """
-            return [...document.querySelectorAll('#' + arguments[0] + '-answer tbody tr')].map(row =>
+            return [...document.querySelectorAll('#' + arguments[0] + '-response tbody tr')].map(row =>
               ['.c-name', '.c-filename', '.c-type', '.c-size', '.c-sha256'].map(cell =>
                 row.querySelector(cell).textContent));
             """;
@@ -40,7 +40,7 @@ final class BrowserTest {
         return Browser.tests(browser -> Stream.of(
                 visit(browser, "droppedFilesAndField_arriveAtBothEndpoints", 64 << 20, this::drop),
                 visit(browser, "pickedFile_arrivesWithItsName", 64 << 20, this::pick),
-                visit(browser, "rejection_isShownForBothEndpoints", 100_000, this::refusal)));
+                visit(browser, "rejection_isShownForBothEndpoints", 100_000, this::rejection)));
     }
 
     private DynamicTest visit(Browser browser, String name, long maxBodyBytes, Visit visit) {
@@ -85,7 +85,7 @@ final class BrowserTest {
         browser.driver().manage().window().setSize(new Dimension(500, 900));
         browser.screenshot("servlet-result-narrow");
         assertEquals(List.of("left"), browser.runForList("""
-                        return [...new Set([...document.querySelectorAll('#parts-answer tr[data-part] td')]
+                        return [...new Set([...document.querySelectorAll('#parts-response tr[data-part] td')]
                           .map(cell => getComputedStyle(cell).textAlign))];
                         """), "the values are not aligned");
     }
@@ -103,20 +103,20 @@ final class BrowserTest {
         }
     }
 
-    private void refusal(Browser browser) throws Exception {
+    private void rejection(Browser browser) throws Exception {
         try (Scratch scratch = Scratch.create()) {
             Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(3 << 20));
             browser.drop(browser.find("#drop"), List.of(file));
             send(browser, "refused");
         }
         for (String endpoint : List.of("parts", "async")) {
-            WebElement answer = browser.find("#" + endpoint + "-answer");
-            assertEquals("413", answer.getAttribute("data-status"));
-            WebElement error = answer.findElement(By.cssSelector(".error"));
+            WebElement response = browser.find("#" + endpoint + "-answer");
+            assertEquals("413", response.getAttribute("data-status"));
+            WebElement error = response.findElement(By.cssSelector(".error"));
             assertEquals("BODY_TOO_LARGE", error.getAttribute("data-reason"));
             assertTrue(error.getText().contains("exceeds the limit of 100000 bytes (maxBodyBytes"), error::getText);
         }
-        browser.screenshot("servlet-refused");
+        browser.screenshot("servlet-rejected");
         browser.run("addFiles(Array.from({length: 120}, (_, i) => new File([], 'file' + i)))");
         assertEquals(
                 List.of(true),

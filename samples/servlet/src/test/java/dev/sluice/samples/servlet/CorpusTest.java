@@ -8,8 +8,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.upload.ServerConfig;
 import dev.sluice.samples.upload.UploadServer;
-import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.Corpus;
 import java.io.IOException;
 import java.net.URI;
@@ -47,7 +47,8 @@ class CorpusTest {
         inspector.close();
     }
 
-    private static Answer post(URI root, String path, Corpus.Case body) throws IOException, InterruptedException {
+    private static ServerResponse post(URI root, String path, Corpus.Case body)
+            throws IOException, InterruptedException {
         return JavaHttpClient.post(root.resolve(path), body.contentType(), body.body());
     }
 
@@ -66,13 +67,13 @@ class CorpusTest {
             if (!FULL && turn++ % PresetName.values().length != preset.ordinal()) {
                 continue;
             }
-            Answer inspected = post(inspector.uri(), "/inspect?preset=" + preset, each);
+            ServerResponse inspected = post(inspector.uri(), "/inspect?preset=" + preset, each);
             for (String endpoint : new String[] {"/parts", "/async"}) {
                 String which = endpoint + ", " + preset + ": " + each.id();
-                Answer answer = post(server.uri(), endpoint + "?preset=" + preset, each);
+                ServerResponse response = post(server.uri(), endpoint + "?preset=" + preset, each);
                 if (inspected.status() == 200) {
-                    assertEquals(200, answer.status(), () -> which + ": " + answer.text());
-                    ObjectNode report = (ObjectNode) answer.json();
+                    assertEquals(200, response.status(), () -> which + ": " + response.text());
+                    ObjectNode report = (ObjectNode) response.json();
                     assertEquals(
                             preset.name(),
                             report.remove("parameters").at("/preset/0").asText(),
@@ -80,8 +81,9 @@ class CorpusTest {
                     assertEquals(inspected.json(), report, which);
                     good++;
                 } else {
-                    assertEquals(inspected.status(), answer.status(), () -> which + ": " + answer.text());
-                    assertSameError(inspected.json().get("error"), answer.json().get("error"), which);
+                    assertEquals(inspected.status(), response.status(), () -> which + ": " + response.text());
+                    assertSameError(
+                            inspected.json().get("error"), response.json().get("error"), which);
                     bad++;
                 }
             }

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.upload.TestForm;
-import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -49,21 +49,21 @@ class EndpointsTest {
         server = ServletServer.start(config);
     }
 
-    private Answer post(String path, String contentType, byte[] body) throws Exception {
+    private ServerResponse post(String path, String contentType, byte[] body) throws Exception {
         return JavaHttpClient.post(server.uri().resolve(path), contentType, body);
     }
 
-    private Answer post(String path, byte[] body) throws Exception {
+    private ServerResponse post(String path, byte[] body) throws Exception {
         return post(path, TestForm.CONTENT_TYPE, body);
     }
 
-    private Answer post(String path, TestForm form) throws Exception {
+    private ServerResponse post(String path, TestForm form) throws Exception {
         return post(path, form.body());
     }
 
-    private void assertRefused(int status, String reason, Answer answer) throws IOException {
-        answer.assertRefused(status, reason);
-        assertEquals("application/json", answer.headers().get("Content-Type"));
+    private void assertRejected(int status, String reason, ServerResponse response) throws IOException {
+        response.assertRejected(status, reason);
+        assertEquals("application/json", response.headers().get("Content-Type"));
     }
 
     @ParameterizedTest
@@ -71,7 +71,7 @@ class EndpointsTest {
     void response_listsPartsAndParameters(String endpoint) throws Exception {
         start(config());
         byte[] file = TestForm.noise(200_000, 1);
-        Answer answer = post(
+        ServerResponse response = post(
                 endpoint + "?a=query&preset=strict",
                 new TestForm()
                         .field("a", "body 1")
@@ -79,20 +79,21 @@ class EndpointsTest {
                         .field("b", "na\u00efve \u2603")
                         .field("a", "body 2"));
 
-        assertEquals(200, answer.status(), answer.text());
+        assertEquals(200, response.status(), response.text());
         assertEquals(
                 "{\"a\":[\"query\",\"body 1\",\"body 2\"],\"preset\":[\"strict\"],\"b\":[\"na\u00efve \u2603\"]}",
-                answer.json().get("parameters").toString());
+                response.json().get("parameters").toString());
         assertTrue(
-                answer.text().startsWith("{\"parts\":[{\"index\":0,\"name\":\"a\",\"filename\":null"), answer.text());
-        JsonNode parts = answer.json().get("parts");
+                response.text().startsWith("{\"parts\":[{\"index\":0,\"name\":\"a\",\"filename\":null"),
+                response.text());
+        JsonNode parts = response.json().get("parts");
         assertEquals(4, parts.size());
         assertEquals("f", parts.at("/1/name").asText());
         assertEquals("x.bin", parts.at("/1/filename").asText());
         assertEquals(TestForm.sha256(file), parts.at("/1/sha256").asText());
         assertEquals(file.length, parts.at("/1/size").asInt());
         assertEquals("b", parts.at("/2/name").asText());
-        assertTrue(answer.json().get("error").isNull());
+        assertTrue(response.json().get("error").isNull());
     }
 
     @ParameterizedTest
@@ -104,7 +105,7 @@ class EndpointsTest {
         assertEquals(status, post(endpoint, folded).status());
         assertEquals(
                 "FOLDED_HEADER", post(endpoint + "?preset=standard", folded).at("/deviations/0/kind"));
-        assertRefused(400, "UNKNOWN_PRESET", post(endpoint + "?preset=other", folded));
+        assertRejected(400, "UNKNOWN_PRESET", post(endpoint + "?preset=other", folded));
     }
 
     @ParameterizedTest
@@ -139,10 +140,10 @@ class EndpointsTest {
     @ValueSource(strings = {"/parts", "/async"})
     void fieldNamedPreset_isNotTheOption(String endpoint) throws Exception {
         start(config());
-        Answer answer = post(endpoint, new TestForm().field("preset", "strict"));
+        ServerResponse response = post(endpoint, new TestForm().field("preset", "strict"));
 
-        assertEquals(200, answer.status(), answer.text());
-        assertEquals("strict", answer.at("/parameters/preset/0"));
+        assertEquals(200, response.status(), response.text());
+        assertEquals("strict", response.at("/parameters/preset/0"));
     }
 
     @ParameterizedTest
@@ -154,14 +155,14 @@ class EndpointsTest {
                 .file("f", "x.bin", new byte[100_000])
                 .body();
 
-        Answer cut = post(endpoint, Arrays.copyOf(body, body.length - 10));
-        assertRefused(400, "TRUNCATED", cut);
+        ServerResponse cut = post(endpoint, Arrays.copyOf(body, body.length - 10));
+        assertRejected(400, "TRUNCATED", cut);
         assertEquals(body.length - 10, cut.json().at("/error/offset").asInt());
         assertEquals(1, cut.json().at("/error/part").asInt());
-        assertRefused(400, "MISSING_BOUNDARY", post(endpoint, "multipart/form-data", body));
-        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", post(endpoint, "multipart/mixed; boundary=a", body));
-        assertRefused(415, "UNSUPPORTED_MEDIA_TYPE", post(endpoint, "application/json", body));
-        assertRefused(
+        assertRejected(400, "MISSING_BOUNDARY", post(endpoint, "multipart/form-data", body));
+        assertRejected(415, "UNSUPPORTED_MEDIA_TYPE", post(endpoint, "multipart/mixed; boundary=a", body));
+        assertRejected(415, "UNSUPPORTED_MEDIA_TYPE", post(endpoint, "application/json", body));
+        assertRejected(
                 405,
                 "METHOD_NOT_ALLOWED",
                 JavaHttpClient.send(JavaHttpClient.request(
@@ -180,14 +181,14 @@ class EndpointsTest {
         server.close();
 
         start(config().with(options -> options.maxBodyBytes(body.length - 1)));
-        Answer announced = post(endpoint, body);
-        assertRefused(413, "BODY_TOO_LARGE", announced);
+        ServerResponse announced = post(endpoint, body);
+        assertRejected(413, "BODY_TOO_LARGE", announced);
         assertTrue(announced
                 .at("/error/message")
                 .contains("exceeds the limit of " + (body.length - 1) + " bytes (maxBodyBytes"));
         try (RawHttp connection = new RawHttp(server.port())) {
-            Answer chunked = Answer.on(connection.send(TestForm.chunked(endpoint, body)));
-            JsonNode error = chunked.assertRefused(413, "BODY_TOO_LARGE");
+            ServerResponse chunked = ServerResponse.on(connection.send(TestForm.chunked(endpoint, body)));
+            JsonNode error = chunked.assertRejected(413, "BODY_TOO_LARGE");
             assertEquals(body.length - 1, error.get("offset").asInt());
         }
     }
@@ -197,7 +198,7 @@ class EndpointsTest {
         start(config());
         // Only localhost is the origin of the server's own page.
         for (String host : List.of("127.0.0.1:" + server.port(), "evil.example", "localhost:" + server.port())) {
-            Answer answer = JavaHttpClient.send(JavaHttpClient.request(
+            ServerResponse response = JavaHttpClient.send(JavaHttpClient.request(
                             server.uri().resolve("/parts"),
                             TestForm.CONTENT_TYPE,
                             BodyPublishers.ofByteArray(
@@ -205,9 +206,9 @@ class EndpointsTest {
                     .header("Origin", "http://" + host)
                     .build());
             if (host.startsWith("localhost")) {
-                assertEquals(200, answer.status());
+                assertEquals(200, response.status());
             } else {
-                assertRefused(403, "CROSS_ORIGIN", answer);
+                assertRejected(403, "CROSS_ORIGIN", response);
             }
         }
     }
@@ -215,12 +216,12 @@ class EndpointsTest {
     @Test
     void page_allowsOnlyItsScript() throws Exception {
         start(config());
-        Answer page = JavaHttpClient.get(server.uri());
+        ServerResponse page = JavaHttpClient.get(server.uri());
 
         assertEquals(200, page.status());
         assertTrue(page.text().contains("<title>Sluice in a servlet container</title>"));
         String policy = page.headers().getOrDefault("Content-Security-Policy", "");
         assertTrue(policy.contains("script-src 'sha256-"), policy);
-        assertRefused(404, "NOT_FOUND", JavaHttpClient.get(server.uri().resolve("/other")));
+        assertRejected(404, "NOT_FOUND", JavaHttpClient.get(server.uri().resolve("/other")));
     }
 }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.TestForm;
-import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -95,10 +95,10 @@ class RunnableJarTest {
             byte[] file = TestForm.noise(1_000_000, 7);
             byte[] body =
                     new TestForm().field("a", "1").file("f", "x.bin", file).body();
-            Answer answer = Answer.on(connection.send(TestForm.request(endpoint, body)));
-            assertEquals(200, answer.status());
-            assertEquals(TestForm.sha256(file), answer.at("/parts/1/sha256"));
-            assertEquals("1", answer.at("/parameters/a/0"));
+            ServerResponse response = ServerResponse.on(connection.send(TestForm.request(endpoint, body)));
+            assertEquals(200, response.status());
+            assertEquals(TestForm.sha256(file), response.at("/parts/1/sha256"));
+            assertEquals("1", response.at("/parameters/a/0"));
             end(process);
         } finally {
             process.destroyForcibly();

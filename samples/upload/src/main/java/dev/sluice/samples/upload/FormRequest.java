@@ -5,7 +5,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.netty.FormReceiver;
 import dev.sluice.s3.S3Form;
 import dev.sluice.s3.S3Sinks;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.upload.ServerMetrics.Outcome;
 import io.netty.handler.codec.DecoderException;
@@ -51,9 +51,9 @@ final class FormRequest implements FormReceiver {
     /** The rejection of a request because of its head. */
     private static final class RejectedHead extends IOException {
         private static final long serialVersionUID = 1L;
-        private final transient ErrorAnswer error;
+        private final transient ErrorResponse error;
 
-        RejectedHead(ErrorAnswer error) {
+        RejectedHead(ErrorResponse error) {
             super(error.message());
             this.error = error;
         }
@@ -86,7 +86,7 @@ final class FormRequest implements FormReceiver {
     @Override
     public FormOptions options(FormOptions defaults) throws IOException {
         PresetName name = PresetName.of(uri.parameters().getOrDefault("preset", List.of()));
-        ErrorAnswer fault = RequestHead.fault(request, name);
+        ErrorResponse fault = RequestHead.fault(request, name);
         if (name == null || fault != null) {
             throw new RejectedHead(Objects.requireNonNull(fault, "the preset is unknown, but no fault was found"));
         }
@@ -106,26 +106,26 @@ final class FormRequest implements FormReceiver {
 
     @Override
     public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) {
-        FullHttpResponse answer = Answers.json(200, parts.answer(form));
+        FullHttpResponse response = Responses.json(200, parts.response(form));
         ended(Outcome.DONE);
-        return CompletableFuture.completedStage(answer);
+        return CompletableFuture.completedStage(response);
     }
 
     @Override
     public FullHttpResponse failed(Throwable failure) {
-        ErrorAnswer error = failure instanceof RejectedHead refused
-                ? refused.error
+        ErrorResponse error = failure instanceof RejectedHead rejected
+                ? rejected.error
                 : failure instanceof DecoderException
                         ? RequestHead.badRequest("the chunks of the request body are malformed")
                         : failure instanceof IOException || failure instanceof UncheckedIOException
-                                ? ErrorAnswer.of(failure)
-                                : ErrorAnswer.internal();
+                                ? ErrorResponse.of(failure)
+                                : ErrorResponse.internal();
         if (error.status() >= 500) {
             LOG.warn("a form failed", failure);
         }
         Outcome outcome = failure.getCause() instanceof ClosedChannelException ? Outcome.ABORTED : Outcome.REFUSED;
         ended(error.status() >= 500 ? Outcome.FAILED : outcome);
-        return Answers.refusal(services.metrics(), error, parts.answer(error));
+        return Responses.rejection(services.metrics(), error, parts.response(error));
     }
 
     private void ended(Outcome outcome) {

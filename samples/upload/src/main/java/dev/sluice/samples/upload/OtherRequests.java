@@ -1,6 +1,6 @@
 package dev.sluice.samples.upload;
 
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.Page;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -36,34 +36,34 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
         if (message instanceof HttpRequest request) {
-            FullHttpResponse answer = answer(request);
+            FullHttpResponse response = response(request);
             if (HttpMethod.HEAD.equals(request.method())) {
-                answer.content().clear(); // required for HTTP/2; the codec of HTTP/1.1 does this itself
+                response.content().clear(); // required for HTTP/2; the codec of HTTP/1.1 does this itself
             }
             if (request.decoderResult().isSuccess()
                     && (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request))) {
-                answer.headers()
+                response.headers()
                         .set(
                                 HttpHeaderNames.CONNECTION,
                                 HttpHeaderValues.CLOSE); // closing is cheaper than reading the body
             }
-            ctx.writeAndFlush(answer);
+            ctx.writeAndFlush(response);
         }
     }
 
-    private FullHttpResponse answer(HttpRequest request) {
-        ErrorAnswer fault = RequestHead.fault(request);
+    private FullHttpResponse response(HttpRequest request) {
+        ErrorResponse fault = RequestHead.fault(request);
         if (fault != null) {
-            return Answers.refusal(metrics, fault, fault.asAnswer());
+            return Responses.rejection(metrics, fault, fault.asResponse());
         }
         QueryStringDecoder uri = new QueryStringDecoder(request.uri());
         String method = HttpMethod.HEAD.equals(request.method())
                 ? "GET"
                 : request.method().name();
         return switch (method + " " + uri.path()) {
-            case "GET /" -> Answers.page(page);
-            case "GET /metrics" -> Answers.metrics(metrics);
-            default -> Answers.notThis(uri.path());
+            case "GET /" -> Responses.page(page);
+            case "GET /metrics" -> Responses.metrics(metrics);
+            default -> Responses.notThis(uri.path());
         };
     }
 

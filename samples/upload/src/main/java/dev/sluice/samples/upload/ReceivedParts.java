@@ -10,7 +10,7 @@ import dev.sluice.form.ProgressListener;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.s3.S3Form;
 import dev.sluice.samples.report.Digest;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.InspectionReport;
 import dev.sluice.samples.report.UploadReport;
 import java.nio.charset.StandardCharsets;
@@ -152,7 +152,7 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         return parts.size() - 1;
     }
 
-    Object answer(MultipartForm form) {
+    Object response(MultipartForm form) {
         List<InspectionReport.Deviation> deviations = InspectionReport.Deviation.of(form.deviations());
         if (store == null) {
             return new InspectionReport(inspected(), deviations, form.bodyBytes(), null);
@@ -163,10 +163,10 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         return new UploadReport(all, deviations, form.bodyBytes(), millis, null);
     }
 
-    Object answer(ErrorAnswer error) {
+    Object response(ErrorResponse error) {
         return store == null
                 ? new InspectionReport(inspected(), List.of(), Math.max(0, error.offset()), error)
-                : error.asAnswer();
+                : error.asResponse();
     }
 
     private List<InspectionReport.Part> inspected() {

@@ -1,6 +1,6 @@
 package dev.sluice.samples.upload;
 
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.HeadRules;
 import dev.sluice.samples.report.PresetName;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -18,13 +18,13 @@ final class RequestHead {
     private RequestHead() {}
 
     /** {@return an error in a request of any kind, or null} */
-    static @Nullable ErrorAnswer fault(HttpRequest request) {
+    static @Nullable ErrorResponse fault(HttpRequest request) {
         if (request.decoderResult().isFailure()) {
             Throwable fault = request.decoderResult().cause();
             return fault instanceof TooLongHttpLineException
-                    ? ErrorAnswer.http(414, "REQUEST_LINE_TOO_LONG", "the request line is too long")
+                    ? ErrorResponse.http(414, "REQUEST_LINE_TOO_LONG", "the request line is too long")
                     : fault instanceof TooLongHttpHeaderException
-                            ? ErrorAnswer.http(431, "REQUEST_HEADERS_TOO_LARGE", "the header fields are too large")
+                            ? ErrorResponse.http(431, "REQUEST_HEADERS_TOO_LARGE", "the header fields are too large")
                             : badRequest("the request is not well-formed HTTP");
         } else if (isHttp11(request)
                 && request.headers().getAll(HttpHeaderNames.HOST).size() != 1) {
@@ -44,16 +44,16 @@ final class RequestHead {
         return request.protocolVersion().compareTo(HttpVersion.HTTP_1_1) >= 0;
     }
 
-    static ErrorAnswer badRequest(String message) {
-        return ErrorAnswer.http(400, "BAD_REQUEST", message);
+    static ErrorResponse badRequest(String message) {
+        return ErrorResponse.http(400, "BAD_REQUEST", message);
     }
 
     /** {@return an error in a request with a body, or null} */
-    static @Nullable ErrorAnswer fault(HttpRequest request, @Nullable PresetName preset) {
+    static @Nullable ErrorResponse fault(HttpRequest request, @Nullable PresetName preset) {
         HttpHeaders headers = request.headers();
         // An expectation in an HTTP/1.0 request is ignored (RFC 9110 section 10.1.1).
         if (isHttp11(request) && headers.contains(HttpHeaderNames.EXPECT) && !HttpUtil.is100ContinueExpected(request)) {
-            return ErrorAnswer.http(417, "UNKNOWN_EXPECTATION", "the only supported expectation is 100-continue");
+            return ErrorResponse.http(417, "UNKNOWN_EXPECTATION", "the only supported expectation is 100-continue");
         }
         return HeadRules.fault(
                 preset,

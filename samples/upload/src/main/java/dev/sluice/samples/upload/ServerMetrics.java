@@ -3,7 +3,7 @@ package dev.sluice.samples.upload;
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.MemoryBudget;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
@@ -74,7 +74,7 @@ final class ServerMetrics implements FormMetrics, AutoCloseable {
         count(summary.parts() - summary.files(), "sluice.parts", description, "type", "field");
     }
 
-    void refused(ErrorAnswer error) {
+    void rejected(ErrorResponse error) {
         count(1, "sluice.refusals", "Requests answered with an error, by reason", "reason", error.reason());
     }
 

@@ -20,8 +20,8 @@ import software.amazon.awssdk.core.exception.SdkClientException;
 final class StoreAddress implements ITypeConverter<URI> {
     private static final int CONNECT_MILLIS = 5000;
 
-    /** The time in which a store must answer the first requests. */
-    static final int ANSWER_SECONDS = 15;
+    /** The time in which a store must respond to the first requests. */
+    static final int RESPONSE_SECONDS = 15;
 
     @Override
     public URI convert(String text) {
@@ -55,7 +55,7 @@ final class StoreAddress implements ITypeConverter<URI> {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof TimeoutException) {
-            return "no answer within " + ANSWER_SECONDS + " seconds (is it an object store?)";
+            return "no response within " + RESPONSE_SECONDS + " seconds (is it an object store?)";
         }
         String message = Objects.toString(cause.getMessage(), cause.toString());
         if (message.contains("Unable to load credentials")) { // a line follows for each searched place

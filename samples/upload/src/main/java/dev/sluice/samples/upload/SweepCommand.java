@@ -57,7 +57,7 @@ final class SweepCommand implements Callable<Integer> {
                     .build();
             StoreAddress.requireReachable(s3);
             sinks.probe()
-                    .orTimeout(StoreAddress.ANSWER_SECONDS, TimeUnit.SECONDS)
+                    .orTimeout(StoreAddress.RESPONSE_SECONDS, TimeUnit.SECONDS)
                     .join();
             S3Sinks.Swept swept = sinks.sweep().join();
             PrintWriter out = spec.commandLine().getOut();

@@ -130,7 +130,7 @@ public final class UploadServer implements AutoCloseable {
             StoreAddress.requireReachable(
                     Objects.requireNonNull(configured.bucket()).endpoint());
             sinks.probe()
-                    .orTimeout(StoreAddress.ANSWER_SECONDS, TimeUnit.SECONDS)
+                    .orTimeout(StoreAddress.RESPONSE_SECONDS, TimeUnit.SECONDS)
                     .join();
         } catch (IOException | CompletionException | SdkException e) {
             store.close();

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.s3.Weed;
 import dev.sluice.samples.report.Digest;
-import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -47,13 +47,13 @@ class BucketTest {
         ServerConfig config = ServerConfig.of(root).withBucket(new ServerConfig.Bucket(weed.address(), Weed.BUCKET));
         try (UploadServer server = UploadServer.start(config);
                 S3AsyncClient client = Weed.client(weed.address())) {
-            Answer refused = JavaHttpClient.post(
+            ServerResponse rejected = JavaHttpClient.post(
                     server.uri().resolve("/upload"),
                     TestForm.CONTENT_TYPE,
                     new TestForm().file("f", "large.bin", large).open());
-            assertEquals(400, refused.status());
+            assertEquals(400, rejected.status());
             Weed.await(() -> assertEquals(0, files(client)));
-            Answer answer = JavaHttpClient.post(
+            ServerResponse response = JavaHttpClient.post(
                     server.uri().resolve("/upload"),
                     TestForm.CONTENT_TYPE,
                     new TestForm()
@@ -61,11 +61,11 @@ class BucketTest {
                             .file("f", "large.bin", large)
                             .file("g", "small.bin", small)
                             .body());
-            assertEquals(200, answer.status(), answer.toString());
-            assertTrue(answer.json().at("/parts/0/etag").isMissingNode());
+            assertEquals(200, response.status(), response.toString());
+            assertTrue(response.json().at("/parts/0/etag").isMissingNode());
             byte[][] sent = {large, small};
             for (int i = 0; i < sent.length; i++) {
-                JsonNode part = answer.json().get("parts").get(i + 1);
+                JsonNode part = response.json().get("parts").get(i + 1);
                 CRC32 crc = new CRC32();
                 crc.update(sent[i]);
                 byte[] checksum =
@@ -84,7 +84,7 @@ class BucketTest {
                 assertArrayEquals(sent[i], object.asByteArray());
                 assertEquals(object.response().eTag(), part.get("etag").asText());
             }
-            String form = answer.json().at("/parts/1/storedAs").asText().replaceAll("/[0-9]+$", "");
+            String form = response.json().at("/parts/1/storedAs").asText().replaceAll("/[0-9]+$", "");
             Weed.await(() -> assertEquals(
                     List.of(form + "/1", form + "/2", form + "/form.json"),
                     keys(client).stream().filter(key -> key.startsWith(form)).toList()));
@@ -175,7 +175,7 @@ class BucketTest {
         System.setProperty("aws.secretAccessKey", "secret-of-tests");
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
             String store = "http://127.0.0.1:" + silent.getLocalPort();
-            String reason = "no answer within 15 seconds \\(is it an object store\\?\\)";
+            String reason = "no response within 15 seconds \\(is it an object store\\?\\)";
             CompletableFuture<Void> unanswered = CompletableFuture.allOf(
                     CompletableFuture.runAsync(() -> assertCannotSweep(store, "b", reason)),
                     CompletableFuture.runAsync(() -> assertCannotServe(store, "b", reason)));

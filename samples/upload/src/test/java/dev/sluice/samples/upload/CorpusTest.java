@@ -57,26 +57,26 @@ class CorpusTest {
             for (Case each : cases) {
                 URI target = server.uri().resolve(each.path);
                 String type = each.body.contentType().strip();
-                HttpResponse<String> answer = client.send(
+                HttpResponse<String> response = client.send(
                         JavaHttpClient.request(target, type, BodyPublishers.ofByteArray(each.body.body()))
                                 .build(),
                         HttpResponse.BodyHandlers.ofString());
-                assertEquals(version, answer.version());
-                assertAnswer(each, answer);
+                assertEquals(version, response.version());
+                assertAnswer(each, response);
             }
         }
     }
 
-    private static void assertAnswer(Case sent, HttpResponse<String> answer) throws IOException {
-        ObjectNode actual = (ObjectNode) JSON.readTree(answer.body());
+    private static void assertAnswer(Case sent, HttpResponse<String> response) throws IOException {
+        ObjectNode actual = (ObjectNode) JSON.readTree(response.body());
         ObjectNode expected = sent.expected.deepCopy();
-        boolean refused = !actual.path("error").isNull();
-        assertEquals(refused, answer.statusCode() != 200, () -> sent.id + ": " + answer.body());
+        boolean rejected = !actual.path("error").isNull();
+        assertEquals(rejected, response.statusCode() != 200, () -> sent.id + ": " + response.body());
         if (expected.toString().contains("_charset_") && !expected.equals(actual)) { // only a form reads that field
             assertTrue(actual.toString().contains("CHARSET"), sent::id);
             return;
         }
-        if (refused) {
+        if (rejected) {
             expected.putArray("deviations"); // the server lists deviations only for a valid body
         }
         assertEquals(expected, actual, sent::id);

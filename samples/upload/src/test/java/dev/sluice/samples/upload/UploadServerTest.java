@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -67,26 +67,26 @@ class UploadServerTest {
         assertEquals("cannot use the directory " + directory + ": " + reason + "\n", err.toString());
     }
 
-    private Answer post(String path, String contentType, byte[] body) throws Exception {
+    private ServerResponse post(String path, String contentType, byte[] body) throws Exception {
         return JavaHttpClient.post(server.uri().resolve(path), contentType, body);
     }
 
-    private Answer post(String path, TestForm form) throws Exception {
+    private ServerResponse post(String path, TestForm form) throws Exception {
         return post(path, TestForm.CONTENT_TYPE, form.body());
     }
 
-    private Answer upload(TestForm form) throws Exception {
+    private ServerResponse upload(TestForm form) throws Exception {
         return post("/upload", form);
     }
 
-    private Answer get(String path) throws Exception {
+    private ServerResponse get(String path) throws Exception {
         return JavaHttpClient.get(server.uri().resolve(path));
     }
 
     /** {@return the response to a client that sends {@code request} and then waits} */
-    private static Answer send(UploadServer to, byte[] request) throws IOException {
+    private static ServerResponse send(UploadServer to, byte[] request) throws IOException {
         try (RawHttp connection = new RawHttp(to.port())) {
-            return Answer.on(connection.send(request));
+            return ServerResponse.on(connection.send(request));
         }
     }
 
@@ -108,7 +108,7 @@ class UploadServerTest {
     void upload_storesFilesAndReportsParts() throws Exception {
         byte[] large = TestForm.noise(3_000_000, 1);
         byte[] small = TestForm.noise(10, 2);
-        Answer answer = upload(new TestForm()
+        ServerResponse response = upload(new TestForm()
                 .field("comment", "Grüße")
                 .file("f", "große Datei.bin", large)
                 .file("g", "same.bin", small)
@@ -116,8 +116,8 @@ class UploadServerTest {
                 .file("h", "empty.txt", new byte[0])
                 .file("none", "", new byte[0]));
 
-        assertEquals(200, answer.status());
-        JsonNode parts = answer.json().get("parts");
+        assertEquals(200, response.status());
+        JsonNode parts = response.json().get("parts");
         assertEquals(6, parts.size());
         assertEquals("Grüße", parts.get(0).get("value").asText());
         assertTrue(parts.get(0).get("filename").isNull());
@@ -199,7 +199,7 @@ class UploadServerTest {
         JsonNode error = upload(new TestForm()
                         .file("f", "a.txt", TestForm.noise(100_000, 7))
                         .part("Content-Disposition: form-data", new byte[10]))
-                .assertRefused(400, "MISSING_NAME");
+                .assertRejected(400, "MISSING_NAME");
 
         assertEquals("MALFORMED", error.get("kind").asText());
         assertEquals(1, error.get("part").asInt());
@@ -218,9 +218,9 @@ class UploadServerTest {
                 "GET /metrics HTTP/1.1\r\nHost: a\r\nHost: a\r\n"
             })
     void invalidHttp_isBadRequest(String head) throws Exception {
-        Answer answer = send(server, (head + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        ServerResponse response = send(server, (head + "\r\n").getBytes(StandardCharsets.US_ASCII));
         assertEquals(
-                "HTTP", answer.assertRefused(400, "BAD_REQUEST").get("kind").asText());
+                "HTTP", response.assertRejected(400, "BAD_REQUEST").get("kind").asText());
     }
 
     @ParameterizedTest
@@ -242,9 +242,9 @@ class UploadServerTest {
     void otherOrigin_isRejected() throws Exception {
         byte[] body = new TestForm().file("f", "a", new byte[1]).body();
         String head = TestForm.head("/upload", "Content-Length: " + body.length, "Origin: http://elsewhere.example");
-        Answer answer = send(server, TestForm.joined(head.getBytes(StandardCharsets.US_ASCII), body));
+        ServerResponse response = send(server, TestForm.joined(head.getBytes(StandardCharsets.US_ASCII), body));
 
-        assertEquals(403, answer.status());
+        assertEquals(403, response.status());
         assertNothingIsStored();
     }
 
@@ -253,7 +253,7 @@ class UploadServerTest {
         TestForm form = new TestForm().file("f", "a.txt", TestForm.noise(500_000, 9));
         Files.move(directory, root.resolve("elsewhere"));
         Files.createFile(directory);
-        upload(form).assertRefused(500, "STORAGE_FAILED");
+        upload(form).assertRejected(500, "STORAGE_FAILED");
 
         Files.delete(directory);
         assertEquals(200, upload(form).status());
@@ -265,7 +265,7 @@ class UploadServerTest {
         ServerConfig config = ServerConfig.of(root.resolve("full")).withKeepFreeBytes(Long.MAX_VALUE - 1);
         byte[] body = new TestForm().file("f", "a.txt", new byte[500]).body();
         try (UploadServer full = UploadServer.start(config)) {
-            send(full, TestForm.chunked("/upload", body)).assertRefused(507, "DISK_FULL");
+            send(full, TestForm.chunked("/upload", body)).assertRejected(507, "DISK_FULL");
         }
         try (Stream<Path> files = Files.list(root.resolve("full"))) {
             assertEquals(List.of(), files.toList());
@@ -288,49 +288,49 @@ class UploadServerTest {
 
     @Test
     void inspect_reportsPartsAndStoresNothing() throws Exception {
-        Answer answer =
+        ServerResponse response =
                 post("/inspect?preset=strict", new TestForm().field("a", "1").file("f", "x.bin", new byte[1000]));
 
-        assertEquals(200, answer.status());
+        assertEquals(200, response.status());
         assertEquals(
                 List.of("parts", "deviations", "bodySize", "error"),
-                answer.json().properties().stream().map(Map.Entry::getKey).toList());
-        JsonNode part = answer.json().at("/parts/1");
+                response.json().properties().stream().map(Map.Entry::getKey).toList());
+        JsonNode part = response.json().at("/parts/1");
         assertEquals(
                 List.of("index", "name", "filename", "contentType", "headers", "offset", "size", "sha256"),
                 part.properties().stream().map(Map.Entry::getKey).toList());
         assertEquals("Content-Type", part.at("/headers/1/0").asText());
         assertEquals(TestForm.sha256(new byte[1000]), part.get("sha256").asText());
-        assertTrue(answer.json().get("error").isNull());
+        assertTrue(response.json().get("error").isNull());
         assertNothingIsStored();
     }
 
     @Test
     void inspect_reportsErrorAndPartsBeforeIt() throws Exception {
         byte[] body = new TestForm().field("a", "1").field("b", "2").open();
-        Answer answer = post("/inspect", TestForm.CONTENT_TYPE, body);
+        ServerResponse response = post("/inspect", TestForm.CONTENT_TYPE, body);
 
-        answer.assertRefused(400, "TRUNCATED");
-        assertEquals(1, answer.json().get("parts").size());
-        assertEquals(body.length, answer.json().get("bodySize").asLong());
+        response.assertRejected(400, "TRUNCATED");
+        assertEquals(1, response.json().get("parts").size());
+        assertEquals(body.length, response.json().get("bodySize").asLong());
     }
 
     @ParameterizedTest
     @CsvSource({"standard,200,FOLDED_HEADER", "strict,400,''", "compatible,200,''", "other,400,''"})
     void inspect_appliesPreset(String preset, int status, String deviation) throws Exception {
-        Answer answer = post(
+        ServerResponse response = post(
                 "/inspect?preset=" + preset,
                 new TestForm().part("Content-Disposition: form-data;\r\n name=\"a\"", new byte[1]));
 
-        assertEquals(status, answer.status());
-        assertEquals(deviation, answer.at("/deviations/0/kind"));
+        assertEquals(status, response.status());
+        assertEquals(deviation, response.at("/deviations/0/kind"));
     }
 
     @Test
     void unknownPathAndMethod_areAnsweredInJson() throws Exception {
-        get("/other").assertRefused(404, "NOT_FOUND");
-        Answer got = get("/upload");
-        got.assertRefused(405, "METHOD_NOT_ALLOWED");
+        get("/other").assertRejected(404, "NOT_FOUND");
+        ServerResponse got = get("/upload");
+        got.assertRejected(405, "METHOD_NOT_ALLOWED");
         assertEquals("POST", got.headers().get("allow"));
         assertEquals(405, post("/", new TestForm()).status());
     }
@@ -357,7 +357,7 @@ class UploadServerTest {
 
     @Test
     void page_isSelfContained_andAllowsOnlyItsScript() throws Exception {
-        Answer page = get("/");
+        ServerResponse page = get("/");
 
         assertEquals(200, page.status());
         assertEquals("nosniff", page.headers().get("x-content-type-options"));

@@ -105,7 +105,7 @@ class MigratedServletTest {
     }
 
     @Test
-    void post_tenUploads_areStoredOrRefused() throws Exception {
+    void post_tenUploads_areStoredOrRejected() throws Exception {
         String sent = new TenUploads(target.getPort(), "/", "photo", "image/jpeg", 10 << 20)
                 .send(() -> (long) SpooledFiles.below(store).size(), () ->
                         (long) SpooledFiles.below(directory.resolve("spool")).size());
@@ -134,8 +134,8 @@ class MigratedServletTest {
 
     @Test
     void put_fileTooLarge_isNamedInTheResponse() throws Exception {
-        HttpResponse<String> answer = send("PUT", TestForm.CONTENT_TYPE, TOO_LARGE);
-        assertEquals("413 photo, holiday.jpg", answer.statusCode() + " " + answer.body());
+        HttpResponse<String> response = send("PUT", TestForm.CONTENT_TYPE, TOO_LARGE);
+        assertEquals("413 photo, holiday.jpg", response.statusCode() + " " + response.body());
     }
 
     @Test

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.samples.upload.TestForm;
-import dev.sluice.samples.upload.clients.Answer;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.BrowserForm;
 import dev.sluice.testkit.SpooledFiles;
@@ -81,7 +81,7 @@ class ReadmeServletTest {
         server.stop();
     }
 
-    private static Answer post(URI target, byte[] body) throws Exception {
+    private static ServerResponse post(URI target, byte[] body) throws Exception {
         return JavaHttpClient.post(target, TestForm.CONTENT_TYPE, body);
     }
 
@@ -113,8 +113,8 @@ class ReadmeServletTest {
                 .replaceFirst("\r\n", " \r\n")
                 .getBytes(StandardCharsets.US_ASCII);
         URI target = serve(new DeviationServlet());
-        Answer answer = post(target, body);
-        assertTrue(answer.text().startsWith("[TRANSPORT_PADDING at "), answer.text());
+        ServerResponse response = post(target, body);
+        assertTrue(response.text().startsWith("[TRANSPORT_PADDING at "), response.text());
         assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), sendTen(target));
     }
 

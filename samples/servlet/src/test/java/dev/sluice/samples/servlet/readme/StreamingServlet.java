@@ -30,8 +30,8 @@ final class StreamingServlet extends HttpServlet {
                 .whenComplete((form, failure) -> {
                     if (failure == null) {
                         answer(response, form);
-                    } else if (failure instanceof MultipartException refused) {
-                        response.setStatus(refused.httpStatus()); // 413, 400 and so on
+                    } else if (failure instanceof MultipartException rejected) {
+                        response.setStatus(rejected.httpStatus()); // 413, 400 and so on
                     } else {
                         response.setStatus(500); // the disk or a sink failed, or the client is gone
                     }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.upload.TestForm;
-import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -40,11 +40,11 @@ final class LargeUpload {
             for (int i = 0; i < MEBIBYTES; i++) {
                 connection.send(BLOCK);
             }
-            Answer answer = Answer.on(connection.send(around[1]));
+            ServerResponse response = ServerResponse.on(connection.send(around[1]));
             double rate = MEBIBYTES * 1e9 / (System.nanoTime() - begin);
-            assertEquals(200, answer.status(), answer.text());
-            assertEquals(sha256, answer.at("/parts/0/sha256"));
-            assertEquals(size, answer.json().at("/parts/0/size").asLong());
+            assertEquals(200, response.status(), response.text());
+            assertEquals(sha256, response.at("/parts/0/sha256"));
+            assertEquals(size, response.json().at("/parts/0/size").asLong());
             return rate;
         }
     }

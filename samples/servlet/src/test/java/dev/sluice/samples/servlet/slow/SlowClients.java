@@ -51,7 +51,7 @@ final class SlowClients implements AutoCloseable {
     final class Client {
         private final SocketChannel channel;
         private final SelectionKey key;
-        private final StringBuilder answer = new StringBuilder();
+        private final StringBuilder response = new StringBuilder();
         private ByteBuffer toSend = ByteBuffer.wrap(head);
         private boolean connected;
         private boolean welcome;
@@ -71,8 +71,8 @@ final class SlowClients implements AutoCloseable {
 
         /** {@return the status of its response; 0 if it has none} */
         int status() {
-            boolean answered = ended != 0 && answer.length() >= 12 && answer.indexOf("HTTP/1.1 ") == 0;
-            return answered ? Integer.parseInt(answer.substring(9, 12)) : 0;
+            boolean answered = ended != 0 && response.length() >= 12 && response.indexOf("HTTP/1.1 ") == 0;
+            return answered ? Integer.parseInt(response.substring(9, 12)) : 0;
         }
 
         /** {@return the time for which the server received data from this client or waited for it} */
@@ -108,9 +108,9 @@ final class SlowClients implements AutoCloseable {
                 end();
                 return;
             }
-            answer.append(StandardCharsets.ISO_8859_1.decode(read.flip()));
-            if (!welcome && answer.indexOf("HTTP/1.1 100") == 0 && answer.indexOf("\r\n\r\n") > 0) {
-                answer.delete(0, answer.indexOf("\r\n\r\n") + 4);
+            response.append(StandardCharsets.ISO_8859_1.decode(read.flip()));
+            if (!welcome && response.indexOf("HTTP/1.1 100") == 0 && response.indexOf("\r\n\r\n") > 0) {
+                response.delete(0, response.indexOf("\r\n\r\n") + 4);
                 welcome = true;
                 entering--;
                 toSend = ByteBuffer.wrap(start);

@@ -42,7 +42,7 @@ final class ApacheHttpClient implements UploadClient {
     }
 
     @Override
-    public Answer post(URI target, List<FormPart> form) throws IOException {
+    public ServerResponse post(URI target, List<FormPart> form) throws IOException {
         MultipartEntityBuilder body =
                 MultipartEntityBuilder.create().setMode(mode).setCharset(StandardCharsets.UTF_8);
         for (FormPart part : form) {
@@ -58,7 +58,7 @@ final class ApacheHttpClient implements UploadClient {
         try (CloseableHttpClient client = HttpClients.createMinimal()) {
             return client.execute(
                     request,
-                    response -> new Answer(
+                    response -> new ServerResponse(
                             response.getCode(), EntityUtils.toString(response.getEntity(), StandardCharsets.UTF_8)));
         }
     }
@@ -69,7 +69,7 @@ final class ApacheHttpClient implements UploadClient {
     }
 
     @Override
-    public @Nullable String refusedWhenStrict(Form form) {
+    public @Nullable String rejectedWhenStrict(Form form) {
         return "UNKNOWN_CHARSET"; // both modes send charset=ISO-8859-1 in the Content-Type of the request
     }
 

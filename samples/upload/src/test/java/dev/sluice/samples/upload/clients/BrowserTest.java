@@ -74,7 +74,7 @@ final class BrowserTest {
                 visit(browser, "unicodeNamesAndEmptyFile_arrive", 1 << 30, this::names),
                 visit(browser, "emptyField_isNotSent_andNamelessFieldIsListed", 1 << 30, this::fields),
                 visit(browser, "cancelledUpload_leavesNothing", 1 << 30, this::cancel),
-                visit(browser, "rejection_isShownInPlainWords", 100_000, this::refusal),
+                visit(browser, "rejection_isShownInPlainWords", 100_000, this::rejection),
                 visit(browser, "changedFileAndFolder_areNamedAsCause", 1 << 30, this::changed),
                 visit(browser, "missingAnswer_pageDoesNotClaimResult", 1 << 30, this::unanswered),
                 visit(browser, "filesOverLimit_areNotSent", 100_000, this::limits)));
@@ -300,7 +300,7 @@ final class BrowserTest {
         assertEquals("not known", browser.find(".file .pct").getText());
     }
 
-    private void refusal(Browser browser, UploadServer server) throws Exception {
+    private void rejection(Browser browser, UploadServer server) throws Exception {
         browser.run(DROP_FROM_SCRIPT, List.of(List.of("just-too-large.bin", "", "x".repeat(99_990))));
         browser.find("#upload").click();
         browser.awaitState("refused");
@@ -315,7 +315,7 @@ final class BrowserTest {
         assertEquals("not kept", browser.find("#total .pct").getText());
         assertEquals("not kept", browser.find(".file .pct").getText());
         assertEquals(Set.of(), Received.names(server.directory()));
-        browser.screenshot("upload-refused");
+        browser.screenshot("upload-rejected");
     }
 
     private void limits(Browser browser, UploadServer server) throws Exception {

@@ -50,7 +50,7 @@ final class ClientsTest {
         UploadClient apache = new ApacheHttpClient(HttpMultipartMode.EXTENDED);
         List<FormPart> form = List.of(FormPart.field("gr\u00f6\u00dfe", "1"));
         try (UploadServer server = UploadServer.start(ServerConfig.of(directory))) {
-            Answer standard = apache.post(server.uri().resolve("/inspect"), form);
+            ServerResponse standard = apache.post(server.uri().resolve("/inspect"), form);
             assertEquals(200, standard.status(), standard.text());
             assertEquals(
                     "gr\ufffd\ufffde",
@@ -60,8 +60,8 @@ final class ClientsTest {
                     standard.json().path("deviations").findValuesAsText("kind"),
                     standard.text());
 
-            Answer strict = apache.post(server.uri().resolve("/inspect?preset=strict"), form);
-            strict.assertRefused(415, "UNKNOWN_CHARSET");
+            ServerResponse strict = apache.post(server.uri().resolve("/inspect?preset=strict"), form);
+            strict.assertRejected(415, "UNKNOWN_CHARSET");
         }
     }
 
@@ -89,12 +89,12 @@ final class ClientsTest {
 
     private DynamicTest inspected(UploadClient client, UploadServer server, Form form, String preset) {
         return dynamicTest(client.label() + " " + form + " inspect " + preset, () -> {
-            Answer answer = client.post(server.uri().resolve("/inspect?preset=" + preset), form.parts());
-            String refusal = preset.equals("strict") ? client.refusedWhenStrict(form) : null;
-            if (refusal == null) {
-                Received.assertParts(client, form.parts(), preset, answer);
+            ServerResponse response = client.post(server.uri().resolve("/inspect?preset=" + preset), form.parts());
+            String rejection = preset.equals("strict") ? client.rejectedWhenStrict(form) : null;
+            if (rejection == null) {
+                Received.assertParts(client, form.parts(), preset, response);
             } else {
-                answer.assertRefused(Reason.valueOf(refusal).httpStatus(), refusal);
+                response.assertRejected(Reason.valueOf(rejection).httpStatus(), rejection);
             }
         });
     }
@@ -103,9 +103,9 @@ final class ClientsTest {
         return dynamicTest(client.label() + " " + form + " upload", () -> {
             Path own = Files.createDirectory(directory.resolve(client.label() + "-" + form));
             try (UploadServer server = UploadServer.start(ServerConfig.of(own))) {
-                Answer answer = client.post(server.uri().resolve("/upload"), form.parts());
-                Received.assertParts(client, form.parts(), answer);
-                Received.assertStored(form.parts(), answer, own);
+                ServerResponse response = client.post(server.uri().resolve("/upload"), form.parts());
+                Received.assertParts(client, form.parts(), response);
+                Received.assertStored(form.parts(), response, own);
             }
         });
     }

@@ -29,8 +29,8 @@ public final class CurlClient implements UploadClient {
     }
 
     @Override
-    public Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException {
-        return post(target, form, List.of()).answer();
+    public ServerResponse post(URI target, List<FormPart> form) throws IOException, InterruptedException {
+        return post(target, form, List.of()).response();
     }
 
     /**
@@ -39,7 +39,7 @@ public final class CurlClient implements UploadClient {
      * @param answer the server's response
      * @param trace curl's output with {@code verbose}: lines that start with {@code >} or {@code <}
      */
-    public record Traced(Answer answer, String trace) {}
+    public record Traced(ServerResponse response, String trace) {}
 
     /** Sends the form with additional options, each in the syntax of curl's configuration file. */
     public Traced post(URI target, List<FormPart> form, List<String> options) throws IOException, InterruptedException {
@@ -67,7 +67,7 @@ public final class CurlClient implements UploadClient {
             throw new IOException("curl ended with " + run.exitCode() + ": " + run.err());
         }
         String text = new String(Files.readAllBytes(body), StandardCharsets.UTF_8);
-        return new Traced(new Answer(Integer.parseInt(run.out().strip()), text), run.err());
+        return new Traced(new ServerResponse(Integer.parseInt(run.out().strip()), text), run.err());
     }
 
     static List<String> command(Path configuration) {

@@ -61,8 +61,8 @@ final class CurlTest {
         CurlClient.Traced sent = curl.post(
                 upload(server), form, List.of("verbose", CurlClient.option("header", "Transfer-Encoding: chunked")));
         assertTrue(sent.trace().contains("> Transfer-Encoding: chunked"), sent.trace());
-        Received.assertParts(curl, form, sent.answer());
-        Received.assertStored(form, sent.answer(), server.directory());
+        Received.assertParts(curl, form, sent.response());
+        Received.assertStored(form, sent.response(), server.directory());
     }
 
     private void continued(UploadServer server) throws Exception {
@@ -72,8 +72,8 @@ final class CurlTest {
                 form,
                 List.of("verbose", "expect100-timeout = 60", CurlClient.option("header", "Expect: 100-continue")));
         assertTrue(sent.trace().contains("< HTTP/1.1 100 Continue"), sent.trace());
-        Received.assertParts(curl, form, sent.answer());
-        Received.assertStored(form, sent.answer(), server.directory());
+        Received.assertParts(curl, form, sent.response());
+        Received.assertStored(form, sent.response(), server.directory());
     }
 
     private void notContinued(UploadServer server) throws Exception {
@@ -86,13 +86,14 @@ final class CurlTest {
                         CurlClient.option("header", "Content-Type: text/plain"),
                         CurlClient.option("header", "Expect: 100-continue")));
         assertFalse(sent.trace().contains("100 Continue"), sent.trace());
-        sent.answer().assertRefused(415, "UNSUPPORTED_MEDIA_TYPE");
+        sent.response().assertRejected(415, "UNSUPPORTED_MEDIA_TYPE");
     }
 
     private void formEscape(UploadServer server) throws Exception {
         List<FormPart> form = List.of(FormPart.file("f", "quo\"te.txt", "text/plain", ascii("x")));
-        Answer answer = curl.post(inspect(server), form, List.of("form-escape")).answer();
-        assertEquals("quo\"te.txt", Received.text(answer.json().path("parts").get(0), "filename"), answer.text());
+        ServerResponse response =
+                curl.post(inspect(server), form, List.of("form-escape")).response();
+        assertEquals("quo\"te.txt", Received.text(response.json().path("parts").get(0), "filename"), response.text());
     }
 
     private void aborted(UploadServer server) throws Exception {
@@ -113,9 +114,9 @@ final class CurlTest {
             watch.await("all files are deleted", Set::isEmpty);
         }
         List<FormPart> next = Form.FILES.parts();
-        Answer answer = curl.post(upload(server), next);
-        Received.assertParts(curl, next, answer);
-        Received.assertStored(next, answer, server.directory());
+        ServerResponse response = curl.post(upload(server), next);
+        Received.assertParts(curl, next, response);
+        Received.assertStored(next, response, server.directory());
     }
 
     private void guide(UploadServer server) throws Exception {
@@ -137,7 +138,7 @@ final class CurlTest {
             Process process = shell.start();
             List<String> answers = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
                     .lines()
-                    .map(answer -> answer.matches("000|100") ? "no answer" : answer)
+                    .map(response -> response.matches("000|100") ? "no answer" : response)
                     .toList();
             List<String> documented = Pattern.compile("# .*: (\\d{3}|no answer)$", Pattern.MULTILINE)
                     .matcher(commands)

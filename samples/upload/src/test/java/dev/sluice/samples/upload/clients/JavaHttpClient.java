@@ -27,12 +27,12 @@ public final class JavaHttpClient implements UploadClient {
         return "java-http-client";
     }
 
-    public static Answer send(HttpRequest request) throws IOException, InterruptedException {
+    public static ServerResponse send(HttpRequest request) throws IOException, InterruptedException {
         HttpResponse<String> response =
                 CLIENT.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
         Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         response.headers().map().forEach((name, values) -> headers.put(name, values.get(0)));
-        return new Answer(response.statusCode(), headers, response.body());
+        return new ServerResponse(response.statusCode(), headers, response.body());
     }
 
     public static HttpRequest.Builder request(URI target, String contentType, BodyPublisher body) {
@@ -41,17 +41,18 @@ public final class JavaHttpClient implements UploadClient {
                 .POST(body);
     }
 
-    public static Answer post(URI target, String contentType, byte[] body) throws IOException, InterruptedException {
+    public static ServerResponse post(URI target, String contentType, byte[] body)
+            throws IOException, InterruptedException {
         return send(
                 request(target, contentType, BodyPublishers.ofByteArray(body)).build());
     }
 
-    public static Answer get(URI target) throws IOException, InterruptedException {
+    public static ServerResponse get(URI target) throws IOException, InterruptedException {
         return send(HttpRequest.newBuilder(target).build());
     }
 
     @Override
-    public Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException {
+    public ServerResponse post(URI target, List<FormPart> form) throws IOException, InterruptedException {
         byte[] body = body(form);
         List<byte[]> chunks = IntStream.iterate(0, at -> at < body.length, at -> at + CHUNK)
                 .mapToObj(at -> Arrays.copyOfRange(body, at, Math.min(body.length, at + CHUNK)))

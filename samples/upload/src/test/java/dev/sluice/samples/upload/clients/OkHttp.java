@@ -19,7 +19,7 @@ final class OkHttp implements UploadClient {
     }
 
     @Override
-    public Answer post(URI target, List<FormPart> form) throws IOException {
+    public ServerResponse post(URI target, List<FormPart> form) throws IOException {
         MultipartBody.Builder body = new MultipartBody.Builder().setType(MultipartBody.FORM);
         for (FormPart part : form) {
             if (part.isFile()) {
@@ -34,7 +34,7 @@ final class OkHttp implements UploadClient {
         Request request =
                 new Request.Builder().url(target.toString()).post(body.build()).build();
         try (Response response = client.newCall(request).execute()) {
-            return new Answer(response.code(), response.body().string());
+            return new ServerResponse(response.code(), response.body().string());
         }
     }
 }

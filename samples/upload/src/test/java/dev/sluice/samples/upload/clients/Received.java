@@ -21,17 +21,18 @@ public final class Received {
     private Received() {}
 
     /** Requires that each part was received as it was sent: name, file name, type, size and digest. */
-    public static void assertParts(UploadClient client, List<FormPart> sent, Answer answer) throws IOException {
-        assertParts(client, sent, "standard", answer);
+    public static void assertParts(UploadClient client, List<FormPart> sent, ServerResponse response)
+            throws IOException {
+        assertParts(client, sent, "standard", response);
     }
 
-    public static void assertParts(UploadClient client, List<FormPart> sent, String preset, Answer answer)
+    public static void assertParts(UploadClient client, List<FormPart> sent, String preset, ServerResponse response)
             throws IOException {
-        assertEquals(200, answer.status(), answer.text());
-        JsonNode json = answer.json();
-        assertTrue(json.path("error").isNull(), answer.text());
+        assertEquals(200, response.status(), response.text());
+        JsonNode json = response.json();
+        assertTrue(json.path("error").isNull(), response.text());
         JsonNode parts = json.path("parts");
-        assertEquals(sent.size(), parts.size(), answer.text());
+        assertEquals(sent.size(), parts.size(), response.text());
         List<Executable> checks = new ArrayList<>();
         for (int i = 0; i < sent.size(); i++) {
             FormPart part = sent.get(i);
@@ -52,8 +53,8 @@ public final class Received {
     }
 
     /** Requires that the directory contains exactly the files that were sent, under the reported names. */
-    static void assertStored(List<FormPart> sent, Answer answer, Path directory) throws IOException {
-        JsonNode parts = answer.json().path("parts");
+    static void assertStored(List<FormPart> sent, ServerResponse response, Path directory) throws IOException {
+        JsonNode parts = response.json().path("parts");
         TreeSet<String> reported = new TreeSet<>();
         for (int i = 0; i < sent.size(); i++) {
             String storedAs = text(parts.get(i), "storedAs");

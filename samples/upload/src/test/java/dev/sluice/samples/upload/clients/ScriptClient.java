@@ -48,9 +48,9 @@ class ScriptClient implements UploadClient {
     }
 
     @Override
-    public final Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException {
+    public final ServerResponse post(URI target, List<FormPart> form) throws IOException, InterruptedException {
         try (Scratch scratch = Scratch.create()) {
-            ObjectNode job = Answer.JSON.createObjectNode();
+            ObjectNode job = ServerResponse.JSON.createObjectNode();
             job.put("client", label).put("url", target.toString());
             ArrayNode parts = job.putArray("parts");
             for (FormPart part : form) {
@@ -64,13 +64,14 @@ class ScriptClient implements UploadClient {
                 }
             }
             List<String> all = new ArrayList<>(arguments);
-            all.add(scratch.file(Answer.JSON.writeValueAsBytes(job)).toString());
+            all.add(scratch.file(ServerResponse.JSON.writeValueAsBytes(job)).toString());
             Program.Run run = program().run(all, Map.of("PYTHONDONTWRITEBYTECODE", "1"));
             if (run.exitCode() != 0) {
                 throw new IOException(label + " failed: " + run.err());
             }
-            JsonNode answer = Answer.JSON.readTree(run.out());
-            return new Answer(answer.path("status").asInt(), answer.path("body").asText());
+            JsonNode response = ServerResponse.JSON.readTree(run.out());
+            return new ServerResponse(
+                    response.path("status").asInt(), response.path("body").asText());
         }
     }
 }

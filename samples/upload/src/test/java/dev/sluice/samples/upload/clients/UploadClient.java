@@ -15,7 +15,7 @@ public interface UploadClient {
     }
 
     /** Sends the form and waits for the response. */
-    Answer post(URI target, List<FormPart> form) throws IOException, InterruptedException;
+    ServerResponse post(URI target, List<FormPart> form) throws IOException, InterruptedException;
 
     /** {@return the text that this client sends for a name, between the quotes; most follow the HTML standard} */
     default String onWire(String name) {
@@ -38,7 +38,7 @@ public interface UploadClient {
     }
 
     /** {@return the reason for which the preset STRICT rejects this client's encoding of the form, or null} */
-    default @Nullable String refusedWhenStrict(Form form) {
+    default @Nullable String rejectedWhenStrict(Form form) {
         return form == Form.ESCAPES ? "MALFORMED_CONTENT_DISPOSITION" : null; // policy row 34: parsers differ
     }
 

@@ -1,6 +1,6 @@
 package dev.sluice.samples.upload.soak;
 
-import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -41,13 +41,13 @@ final class Client implements AutoCloseable {
     }
 
     /** Sends a complete request. {@return its response} */
-    Answer exchange(byte[] request) throws IOException {
-        Answer answer = Answer.on(connected().send(request));
+    ServerResponse exchange(byte[] request) throws IOException {
+        ServerResponse response = ServerResponse.on(connected().send(request));
         lastUsed = System.nanoTime();
-        if ("close".equals(answer.headers().get("connection"))) {
+        if ("close".equals(response.headers().get("connection"))) {
             close();
         }
-        return answer;
+        return response;
     }
 
     void abort(byte[] request, int length, boolean reset) throws IOException {

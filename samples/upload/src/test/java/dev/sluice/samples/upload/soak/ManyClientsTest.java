@@ -94,8 +94,8 @@ class ManyClientsTest {
                 TimeUnit.NANOSECONDS.sleep(left);
             }
             Map<String, Integer> told = new TreeMap<>();
-            for (CompletableFuture<String> answer : answers) {
-                told.merge(answer.get(60, TimeUnit.SECONDS), 1, Integer::sum);
+            for (CompletableFuture<String> response : answers) {
+                told.merge(response.get(60, TimeUnit.SECONDS), 1, Integer::sum);
             }
             double took = (System.nanoTime() - start) / 1e9;
             System.out.printf(

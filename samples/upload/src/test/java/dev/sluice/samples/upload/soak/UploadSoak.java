@@ -1,6 +1,6 @@
 package dev.sluice.samples.upload.soak;
 
-import dev.sluice.samples.upload.clients.Answer;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.samples.upload.soak.Trend.Point;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -179,11 +179,11 @@ record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit)
                 client.abort(request, 1 + random.nextInt(request.length - 1), kind == RequestKind.RESET_WITHIN);
                 return;
             }
-            Answer answer = client.exchange(request);
-            if (answer.status() != kind.status() && faults.size() < MOST_FAULTS) {
-                faults.add(kind + ": " + answer);
+            ServerResponse response = client.exchange(request);
+            if (response.status() != kind.status() && faults.size() < MOST_FAULTS) {
+                faults.add(kind + ": " + response);
             }
-            fetch(answer.text());
+            fetch(response.text());
         }
 
         private void fetch(String body) throws IOException {

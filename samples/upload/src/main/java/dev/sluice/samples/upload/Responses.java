@@ -1,6 +1,6 @@
 package dev.sluice.samples.upload;
 
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.Json;
 import dev.sluice.samples.report.Page;
 import io.netty.buffer.Unpooled;
@@ -13,10 +13,10 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 
 /** Factory methods for the server's HTTP responses. The caller owns each response. */
-final class Answers {
+final class Responses {
     private static final String NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 
-    private Answers() {}
+    private Responses() {}
 
     static FullHttpResponse page(Page page) {
         FullHttpResponse response = of(200, "text/html; charset=utf-8", page.html());
@@ -29,14 +29,14 @@ final class Answers {
         return of(200, "text/plain; version=0.0.4; charset=utf-8", text);
     }
 
-    static FullHttpResponse json(int status, Object answer) {
-        return of(status, "application/json", Json.bytes(answer));
+    static FullHttpResponse json(int status, Object content) {
+        return of(status, "application/json", Json.bytes(content));
     }
 
     /** {@return a response after which the connection is closed} */
-    static FullHttpResponse refusal(ServerMetrics metrics, ErrorAnswer error, Object answer) {
-        metrics.refused(error);
-        FullHttpResponse response = json(error.status(), answer);
+    static FullHttpResponse rejection(ServerMetrics metrics, ErrorResponse error, Object content) {
+        metrics.rejected(error);
+        FullHttpResponse response = json(error.status(), content);
         response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         return response;
     }
@@ -48,10 +48,11 @@ final class Answers {
             case "/upload", "/inspect" -> "POST";
             default -> "";
         };
-        ErrorAnswer error = allowed.isEmpty()
-                ? ErrorAnswer.http(404, "NOT_FOUND", "unknown path: the paths are /, /upload, /inspect and /metrics")
-                : ErrorAnswer.http(405, "METHOD_NOT_ALLOWED", "the path does not support this method: use " + allowed);
-        FullHttpResponse response = json(error.status(), error.asAnswer());
+        ErrorResponse error = allowed.isEmpty()
+                ? ErrorResponse.http(404, "NOT_FOUND", "unknown path: the paths are /, /upload, /inspect and /metrics")
+                : ErrorResponse.http(
+                        405, "METHOD_NOT_ALLOWED", "the path does not support this method: use " + allowed);
+        FullHttpResponse response = json(error.status(), error.asResponse());
         if (!allowed.isEmpty()) {
             response.headers().set(HttpHeaderNames.ALLOW, allowed);
         }

@@ -11,18 +11,18 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.function.HandlerFunction;
 
 /**
- * An interceptor that throws a {@linkplain DeferredRefusal deferred refusal} before the handler is called,
- * also after a forward or an include. The exception handlers of the application then answer it.
+ * An interceptor that throws a {@linkplain DeferredRejection deferred rejection} before the handler is called,
+ * also after a forward or an include. The exception handlers of the application then handle it.
  *
- * <p>In a gateway, handler functions are called even if the body was refused for its type or method. The routes of
+ * <p>In a gateway, handler functions are called even if the body was rejected for its type or method. The routes of
  * Spring Cloud Gateway are such functions, and forward the unread body. A function that reads parts or parameters still
- * gets the refusal.
+ * gets the rejection.
  */
-final class RefusalInterceptor implements WebMvcConfigurer, HandlerInterceptor {
+final class RejectionInterceptor implements WebMvcConfigurer, HandlerInterceptor {
     private final boolean gateway;
 
     /** @param gateway whether the application is a Spring Cloud Gateway */
-    RefusalInterceptor(boolean gateway) {
+    RejectionInterceptor(boolean gateway) {
         this.gateway = gateway;
     }
 
@@ -33,15 +33,15 @@ final class RefusalInterceptor implements WebMvcConfigurer, HandlerInterceptor {
 
     @Override
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-        DeferredRefusal deferred = DeferredRefusal.of(request);
+        DeferredRejection deferred = DeferredRejection.of(request);
         if (deferred == null
                 || request.getDispatcherType() == DispatcherType.ASYNC
                 || request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null) {
-            return true; // the refusal was thrown before, and its error page may be a controller
+            return true; // the rejection was thrown before, and its error page may be a controller
         }
-        MultipartRequestException refusal = deferred.refusal();
-        if (refusal != null && !(gateway && deferred.isBodyUnread() && handler instanceof HandlerFunction)) {
-            throw SluiceMultipartResolver.toSpringException(refusal);
+        MultipartRequestException rejection = deferred.rejection();
+        if (rejection != null && !(gateway && deferred.isBodyUnread() && handler instanceof HandlerFunction)) {
+            throw SluiceMultipartResolver.toSpringException(rejection);
         }
         return true;
     }

@@ -14,8 +14,8 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 
 /** Formats the results of servlet API calls as text that can be compared. */
-final class Answers {
-    private Answers() {}
+final class CallResults {
+    private CallResults() {}
 
     static String parameters(HttpServletRequest request) {
         return request.getParameterMap().entrySet().stream()
@@ -58,8 +58,8 @@ final class Answers {
         }
     }
 
-    /** {@return the result of {@code callable}, or {@code refused} if it throws} */
-    static String orRefused(Callable<String> callable) {
+    /** {@return the result of {@code callable}, or {@code rejected} if it throws} */
+    static String orRejected(Callable<String> callable) {
         try {
             return callable.call();
         } catch (Exception e) {

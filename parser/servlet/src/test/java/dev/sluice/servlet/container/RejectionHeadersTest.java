@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Headers that other filters set in error responses. Without CORS headers, scripts of other sites cannot read them. */
 @Timeout(60)
-class RefusalHeadersTest extends AppTestBase {
+class RejectionHeadersTest extends AppTestBase {
     private static final Form FORM = new Form().field("a", "1");
     private static final String MIXED = Form.CONTENT_TYPE.replace("form-data", "mixed");
     private static final String ORIGIN = "https://shop.example";
@@ -31,12 +31,14 @@ class RefusalHeadersTest extends AppTestBase {
         app.on((request, response) -> request.getParts()).start(kind);
     }
 
-    private static void assertAllows(String origin, RawHttp.Answer answer) {
+    private static void assertAllows(String origin, RawHttp.Answer response) {
         assertEquals(
-                origin, answer.headers().get("access-control-allow-origin"), answer.status() + ": " + answer.body());
+                origin,
+                response.headers().get("access-control-allow-origin"),
+                response.status() + ": " + response.body());
     }
 
-    private void assertRefusalsOfTheServletAllow() throws IOException {
+    private void assertRejectionsOfTheServletAllow() throws IOException {
         assertAllows(ORIGIN, send("POST", "application/json"));
         assertAllows(ORIGIN, app.post("/", new Form().field("a", "1").field("b", "2")));
         assertAllows(ORIGIN, app.post("/", Form.malformed()));
@@ -44,22 +46,22 @@ class RefusalHeadersTest extends AppTestBase {
 
     @ParameterizedTest
     @EnumSource
-    void refusal_outerFilter_keepsItsHeaders(ServletContainer kind) throws Exception {
+    void rejection_outerFilter_keepsItsHeaders(ServletContainer kind) throws Exception {
         app.before(CORS);
         start(kind);
         assertAllows(ORIGIN, send("GET", Form.CONTENT_TYPE));
         assertAllows(ORIGIN, send("POST", MIXED));
-        assertRefusalsOfTheServletAllow();
+        assertRejectionsOfTheServletAllow();
     }
 
     /** The filter sends 405, and 415 for multipart bodies, before it calls the next filter. */
     @ParameterizedTest
     @EnumSource
-    void refusal_innerFilter_keepsItsHeadersIfServletWasCalled(ServletContainer kind) throws Exception {
+    void rejection_innerFilter_keepsItsHeadersIfServletWasCalled(ServletContainer kind) throws Exception {
         app.behind(CORS);
         start(kind);
         assertAllows(null, send("GET", Form.CONTENT_TYPE));
         assertAllows(null, send("POST", MIXED));
-        assertRefusalsOfTheServletAllow();
+        assertRejectionsOfTheServletAllow();
     }
 }

@@ -9,16 +9,16 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 
 /** Factory methods for the responses to the client. */
-final class Answers {
+final class Responses {
     private static final String NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
     private static final String OWN_STYLE =
             "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-    private Answers() {}
+    private Responses() {}
 
     /** {@return the response of the upstream} Its other headers are not forwarded. */
-    static FullHttpResponse of(UpstreamRequest.Answer answer) {
-        return of(answer.status(), answer.contentType(), answer.body(), NOTHING_RUNS);
+    static FullHttpResponse of(UpstreamRequest.Response response) {
+        return of(response.status(), response.contentType(), response.body(), NOTHING_RUNS);
     }
 
     static FullHttpResponse text(int status, String message) {

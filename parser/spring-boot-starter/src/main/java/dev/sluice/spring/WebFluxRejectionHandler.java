@@ -15,32 +15,32 @@ import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
 
 /**
- * A handler that answers refused forms, unless the application does so itself, with a {@code ProblemDetail} that names
- * the limit. If the client prefers HTML, as browsers do, Boot answers with the error page of the application.
+ * A handler that sends a {@code ProblemDetail} for a rejected form, unless the application handles the rejection. The
+ * detail names the limit. If the client prefers HTML, as browsers do, Boot sends the error page of the application.
  */
-final class WebFluxRefusalHandler implements WebExceptionHandler, ServerResponse.Context {
+final class WebFluxRejectionHandler implements WebExceptionHandler, ServerResponse.Context {
     private final Supplier<ServerCodecConfigurer> codecs;
 
     /**
      * @param codecs the source of the codecs; called on demand, because an application without WebFlux configuration
      *     has no codecs
      */
-    WebFluxRefusalHandler(Supplier<ServerCodecConfigurer> codecs) {
+    WebFluxRejectionHandler(Supplier<ServerCodecConfigurer> codecs) {
         this.codecs = codecs;
     }
 
     @Override
     public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
-        if (!(failure instanceof ResponseStatusException refused)
-                || !(refused.getCause() instanceof MultipartException)
+        if (!(failure instanceof ResponseStatusException rejected)
+                || !(rejected.getCause() instanceof MultipartException)
                 || exchange.getResponse().isCommitted()
                 || ErrorPages.isPreferred(accepted(exchange))) {
             return Mono.error(failure);
         }
-        return ServerResponse.status(refused.getStatusCode())
+        return ServerResponse.status(rejected.getStatusCode())
                 .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-                .bodyValue(refused.getBody())
-                .flatMap(answer -> answer.writeTo(exchange, this));
+                .bodyValue(rejected.getBody())
+                .flatMap(response -> response.writeTo(exchange, this));
     }
 
     private static List<String> accepted(ServerWebExchange exchange) {

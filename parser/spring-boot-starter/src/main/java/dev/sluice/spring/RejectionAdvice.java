@@ -25,35 +25,35 @@ import org.springframework.web.multipart.MultipartRequest;
 import org.springframework.web.util.WebUtils;
 
 /**
- * An exception handler for refused forms, and for requests without the form that the controller needs. Handlers of the
+ * An exception handler for rejected forms, and for requests without the form that the controller needs. Handlers of the
  * application come first. The response is a {@code ProblemDetail} that names the limit, or the error page of the
  * application if the client prefers HTML, as browsers do.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
-final class RefusalAdvice {
-    private static final Log LOG = LogFactory.getLog(RefusalAdvice.class);
+final class RejectionAdvice {
+    private static final Log LOG = LogFactory.getLog(RejectionAdvice.class);
 
-    /** Answers the refusal. Spring also calls this for exceptions that have the refusal as their cause. */
+    /** Returns the response to a rejected form. Spring also calls this for exceptions that have the rejection as their cause. */
     @ExceptionHandler
     @Nullable
-    ResponseEntity<ProblemDetail> refused(
-            MultipartRequestException refusal, HttpServletRequest request, HttpServletResponse response)
+    ResponseEntity<ProblemDetail> rejected(
+            MultipartRequestException rejection, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
         if (isPagePreferred(request)) {
-            MultipartRequests.sendError(response, refusal);
+            MultipartRequests.sendError(response, rejection);
             return null;
         }
-        HttpStatusCode status = HttpStatusCode.valueOf(refusal.httpStatus());
+        HttpStatusCode status = HttpStatusCode.valueOf(rejection.httpStatus());
         if (status.is5xxServerError()
-                && !(refusal.getCause() instanceof MultipartException)) { // a failure of the disk or of a sink
-            LOG.error("a form could not be received", refusal);
+                && !(rejection.getCause() instanceof MultipartException)) { // a failure of the disk or of a sink
+            LOG.error("a form could not be received", rejection);
         }
-        ResponseEntity.BodyBuilder answer = ResponseEntity.status(status);
-        if (refusal.closesConnection()) {
-            answer.header(HttpHeaders.CONNECTION, "close");
+        ResponseEntity.BodyBuilder entity = ResponseEntity.status(status);
+        if (rejection.closesConnection()) {
+            entity.header(HttpHeaders.CONNECTION, "close");
         }
-        return answer.body(problem(status, refusal.getMessage(), refusal.getCause()));
+        return entity.body(problem(status, rejection.getMessage(), rejection.getCause()));
     }
 
     private static ProblemDetail problem(HttpStatusCode status, @Nullable String detail, @Nullable Throwable cause) {
@@ -69,8 +69,8 @@ final class RefusalAdvice {
     }
 
     /**
-     * Answers a request that is not a form, if its controller needs one, with 415. Spring would answer it with 500, unless the
-     * controller {@code consumes} only forms.
+     * Responds with 415 to a request that is not a form, if its controller needs one. Spring would respond with 500, unless
+     * the controller {@code consumes} only forms.
      */
     @ExceptionHandler
     @Nullable
@@ -79,9 +79,9 @@ final class RefusalAdvice {
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        MultipartRequestException refusal = MultipartRequestException.in(failure, null);
-        if (refusal != null) {
-            return refused(refusal, request, response);
+        MultipartRequestException rejection = MultipartRequestException.in(failure, null);
+        if (rejection != null) {
+            return rejected(rejection, request, response);
         }
         if (failure.getCause() != null || WebUtils.getNativeRequest(request, MultipartRequest.class) != null) {
             throw failure;

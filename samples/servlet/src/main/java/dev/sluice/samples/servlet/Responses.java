@@ -1,7 +1,7 @@
 package dev.sluice.samples.servlet;
 
 import dev.sluice.MultipartException;
-import dev.sluice.samples.report.ErrorAnswer;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.Json;
 import dev.sluice.servlet.MultipartRequestException;
 import jakarta.servlet.http.HttpServletResponse;
@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-final class Answers {
-    private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
+final class Responses {
+    private static final Logger LOG = LoggerFactory.getLogger(Responses.class);
 
-    private Answers() {}
+    private Responses() {}
 
-    static void json(HttpServletResponse response, int status, Object answer) throws IOException {
-        byte[] body = Json.bytes(answer);
+    static void json(HttpServletResponse response, int status, Object content) throws IOException {
+        byte[] body = Json.bytes(content);
         response.setStatus(status);
         response.setContentType("application/json");
         response.setHeader("Cache-Control", "no-store");
@@ -29,39 +29,41 @@ final class Answers {
         response.getOutputStream().write(body);
     }
 
-    static void error(HttpServletResponse response, ErrorAnswer error) throws IOException {
-        json(response, error.status(), error.asAnswer());
+    static void error(HttpServletResponse response, ErrorResponse error) throws IOException {
+        json(response, error.status(), error.asResponse());
     }
 
-    /** Answers a rejected form. The details of a storage failure go to the log. */
-    static void refuse(HttpServletResponse response, MultipartRequestException refusal) throws IOException {
-        ErrorAnswer error = describe(refusal.getCause());
+    /** Responses a rejected form. The details of a storage failure go to the log. */
+    static void reject(HttpServletResponse response, MultipartRequestException rejection) throws IOException {
+        ErrorResponse error = describe(rejection.getCause());
         if (error.status() >= 500) {
-            LOG.warn("a form failed", refusal);
+            LOG.warn("a form failed", rejection);
         }
-        if (refusal.closesConnection()) {
+        if (rejection.closesConnection()) {
             response.setHeader("Connection", "close");
         }
         error(response, error);
     }
 
-    /** Answers a form that failed for another reason, if the client can still receive a response. */
+    /** Responses a form that failed for another reason, if the client can still receive a response. */
     static void broken(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
         if (response.isCommitted()) {
-            LOG.debug("a request failed after its answer had begun", failure);
+            LOG.debug("a request failed after its response had begun", failure);
             return;
         }
         response.setHeader("Connection", "close");
         if (isTimeout(failure)) {
-            error(response, ErrorAnswer.http(408, "TOO_SLOW", "the client sent nothing for too long"));
+            error(response, ErrorResponse.http(408, "TOO_SLOW", "the client sent nothing for too long"));
         } else if (failure instanceof IOException) {
             LOG.debug("the client disconnected", failure);
-            error(response, ErrorAnswer.http(400, "CONNECTION_LOST", "the request body could not be read completely"));
+            error(
+                    response,
+                    ErrorResponse.http(400, "CONNECTION_LOST", "the request body could not be read completely"));
         } else if (failure instanceof CancellationException) {
-            error(response, ErrorAnswer.http(503, "CLOSING", "the server is being closed"));
+            error(response, ErrorResponse.http(503, "CLOSING", "the server is being closed"));
         } else {
             LOG.error("a request failed", failure);
-            error(response, ErrorAnswer.internal());
+            error(response, ErrorResponse.internal());
         }
     }
 
@@ -74,10 +76,10 @@ final class Answers {
         return cause != null;
     }
 
-    private static ErrorAnswer describe(@Nullable Throwable cause) {
+    private static ErrorResponse describe(@Nullable Throwable cause) {
         if (cause instanceof MultipartException known) {
-            return ErrorAnswer.of(known);
+            return ErrorResponse.of(known);
         }
-        return ErrorAnswer.storage();
+        return ErrorResponse.storage();
     }
 }

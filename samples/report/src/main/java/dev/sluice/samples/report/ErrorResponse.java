@@ -17,10 +17,10 @@ import java.util.Map;
  * @param message the message, one sentence
  */
 @JsonPropertyOrder({"reason", "kind", "offset", "part", "message"})
-public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, long offset, int part, String message) {
+public record ErrorResponse(@JsonIgnore int status, String reason, String kind, long offset, int part, String message) {
 
-    public static ErrorAnswer of(MultipartException e) {
-        return new ErrorAnswer(
+    public static ErrorResponse of(MultipartException e) {
+        return new ErrorResponse(
                 e.httpStatus(),
                 e.reason().name(),
                 e.kind().name(),
@@ -30,7 +30,7 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
     }
 
     /** {@return the error for a form that failed: rejected, out of disk space, or a storage failure} */
-    public static ErrorAnswer of(Throwable failure) {
+    public static ErrorResponse of(Throwable failure) {
         if (failure instanceof MultipartException known) {
             return known.reason() == Reason.DISK_FULL ? diskFull() : of(known);
         }
@@ -39,32 +39,32 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
     }
 
     /** {@return the error for a problem of the request outside of the body} */
-    public static ErrorAnswer http(int status, String reason, String message) {
-        return new ErrorAnswer(status, reason, "HTTP", -1, -1, message);
+    public static ErrorResponse http(int status, String reason, String message) {
+        return new ErrorResponse(status, reason, "HTTP", -1, -1, message);
     }
 
     /** {@return the error for a storage failure; the details go to the log, not to the client} */
-    public static ErrorAnswer storage() {
+    public static ErrorResponse storage() {
         return stored(500, "STORAGE_FAILED", "the server could not store the upload, and kept nothing of it");
     }
 
     /** {@return the error for a file that does not fit on the disk} */
-    public static ErrorAnswer diskFull() {
+    public static ErrorResponse diskFull() {
         String message = "the server's disk has too little free space; nothing of the upload was kept";
         return stored(507, "DISK_FULL", message);
     }
 
-    private static ErrorAnswer stored(int status, String reason, String message) {
-        return new ErrorAnswer(status, reason, "STORAGE", -1, -1, message);
+    private static ErrorResponse stored(int status, String reason, String message) {
+        return new ErrorResponse(status, reason, "STORAGE", -1, -1, message);
     }
 
     /** {@return the error for an internal failure; the details go to the log, not to the client} */
-    public static ErrorAnswer internal() {
+    public static ErrorResponse internal() {
         return http(500, "INTERNAL_ERROR", "the server failed to handle the request");
     }
 
     /** {@return the error for a connection that ended before the announced body was complete} */
-    public static ErrorAnswer cutOff(long received, int part) {
+    public static ErrorResponse cutOff(long received, int part) {
         return of(MultipartException.because(Reason.TRUNCATED)
                 .saying("the connection ended before the request body was complete")
                 .part(part, null)
@@ -72,7 +72,7 @@ public record ErrorAnswer(@JsonIgnore int status, String reason, String kind, lo
                 .build());
     }
 
-    public Map<String, ErrorAnswer> asAnswer() {
+    public Map<String, ErrorResponse> asResponse() {
         return Map.of("error", this);
     }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A form rejected in mid-upload, with nearly 8 MiB of it still to send. Each client must receive the response every time.
  */
 @Tag("sized")
-final class RefusalTest {
+final class RejectionTest {
     private static final int TIMES = ProofSize.of("sluice.refusals", 10, 40);
     private static final int BEFORE = 1 << 20;
     private static final int AFTER = (8 << 20) - 1000;
@@ -48,7 +48,7 @@ final class RefusalTest {
     Path directory;
 
     private interface Attempt {
-        Answer send() throws IOException, InterruptedException;
+        ServerResponse send() throws IOException, InterruptedException;
     }
 
     @TestFactory
@@ -76,22 +76,22 @@ final class RefusalTest {
             List<String> unread = new ArrayList<>();
             for (int i = 0; i < TIMES; i++) {
                 try {
-                    attempt.send().assertRefused(413, "HEADER_SECTION_TOO_LARGE");
+                    attempt.send().assertRejected(413, "HEADER_SECTION_TOO_LARGE");
                 } catch (IOException e) {
                     unread.add(e.toString());
                 }
             }
-            System.out.printf("RefusalTest: %s received %d of %d answers%n", client, TIMES - unread.size(), TIMES);
+            System.out.printf("RejectionTest: %s received %d of %d answers%n", client, TIMES - unread.size(), TIMES);
             assertTrue(!always || unread.isEmpty(), unread::toString);
         });
     }
 
-    private static Answer fetched(Browser browser) throws IOException {
+    private static ServerResponse fetched(Browser browser) throws IOException {
         List<?> answer = browser.runForList(FETCH, LONG_NAME, BEFORE, AFTER);
         int status = ((Number) answer.get(0)).intValue();
         if (status == 0) {
             throw new IOException(String.valueOf(answer.get(1)));
         }
-        return new Answer(status, String.valueOf(answer.get(1)));
+        return new ServerResponse(status, String.valueOf(answer.get(1)));
     }
 }

@@ -17,22 +17,22 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * A refusal that is held back until the filters that set headers have run. It is stored as a request attribute and
+ * A rejection that is held back until the filters that set headers have run. It is stored as a request attribute and
  * wraps the filter chain that follows {@link BootFilter}.
  *
- * <p>Spring Security and its CORS filter add headers before they call the next filter, and answer anonymous users
- * themselves. A filter that runs earlier may read a parameter, as Spring's {@code HiddenHttpMethodFilter} does, and
- * would end the request before these headers are set. Therefore a refused form has only the parameters of its query
- * string until {@link #end} is called. Afterwards every method that reads the form throws the refusal. A filter of
- * {@link SluiceAutoConfiguration} calls {@link #end} just before Spring Security. {@link RefusalInterceptor} throws the
- * refusal before a controller is called. Servlets other than the {@code DispatcherServlet} are called. They can read a
- * body that was refused for its type or method. If they read a form that was refused for another reason, the refusal is
+ * <p>Spring Security and its CORS filter add headers before they call the next filter, and respond to anonymous
+ * users themselves. A filter that runs earlier may read a parameter, as Spring's {@code HiddenHttpMethodFilter} does, and
+ * would end the request before these headers are set. Therefore a rejected form has only the parameters of its query
+ * string until {@link #end} is called. Afterwards every method that reads the form throws the rejection. A filter of
+ * {@link SluiceAutoConfiguration} calls {@link #end} just before Spring Security. {@link RejectionInterceptor} throws the
+ * rejection before a controller is called. Servlets other than the {@code DispatcherServlet} are called. They can read a
+ * body that was rejected for its type or method. If they read a form that was rejected for another reason, the rejection is
  * thrown.
  *
  * <p>Confined to the thread of the request.
  */
-final class DeferredRefusal implements FilterChain {
-    private static final String ATTRIBUTE = DeferredRefusal.class.getName();
+final class DeferredRejection implements FilterChain {
+    private static final String ATTRIBUTE = DeferredRejection.class.getName();
     private static final String FORM = "multipart/form-data";
     private static final int METHOD_NOT_ALLOWED = 405;
 
@@ -40,49 +40,49 @@ final class DeferredRefusal implements FilterChain {
     private boolean entered;
     private boolean ended;
     private boolean bodyUnread;
-    private @Nullable MultipartRequestException refusal;
+    private @Nullable MultipartRequestException rejection;
 
-    private DeferredRefusal(FilterChain chain) {
+    private DeferredRejection(FilterChain chain) {
         this.chain = chain;
     }
 
     /** {@return a chain to call instead of {@code chain}} */
-    static DeferredRefusal attach(ServletRequest request, FilterChain chain) {
-        DeferredRefusal deferred = new DeferredRefusal(chain);
+    static DeferredRejection attach(ServletRequest request, FilterChain chain) {
+        DeferredRejection deferred = new DeferredRejection(chain);
         request.setAttribute(ATTRIBUTE, deferred);
         return deferred;
     }
 
-    static @Nullable DeferredRefusal of(ServletRequest request) {
-        return request.getAttribute(ATTRIBUTE) instanceof DeferredRefusal deferred ? deferred : null;
+    static @Nullable DeferredRejection of(ServletRequest request) {
+        return request.getAttribute(ATTRIBUTE) instanceof DeferredRejection deferred ? deferred : null;
     }
 
-    /** Makes every later call that reads a refused form throw the refusal. */
+    /** Makes every later call that reads a rejected form throw the rejection. */
     static void end(ServletRequest request) {
-        DeferredRefusal deferred = of(request);
+        DeferredRejection deferred = of(request);
         if (deferred != null) {
             deferred.ended = true;
         }
     }
 
-    /** Stores a refusal, unless the chain has already been called. {@return whether it was stored} */
-    boolean defer(HttpServletRequest request, MultipartRequestException refused) {
+    /** Stores a rejection, unless the chain has already been called. {@return whether it was stored} */
+    boolean defer(HttpServletRequest request, MultipartRequestException rejected) {
         if (entered) {
             return false;
         }
-        refusal = refused;
-        bodyUnread = refused.httpStatus() == METHOD_NOT_ALLOWED
+        rejection = rejected;
+        bodyUnread = rejected.httpStatus() == METHOD_NOT_ALLOWED
                 || !StringUtils.startsWithIgnoreCase(request.getContentType(), FORM);
         return true;
     }
 
-    /** {@return the stored refusal, or null} */
+    /** {@return the stored rejection, or null} */
     @Nullable
-    MultipartRequestException refusal() {
-        return refusal;
+    MultipartRequestException rejection() {
+        return rejection;
     }
 
-    /** {@return whether the body was refused for its type or method, so that no byte of it has been read} */
+    /** {@return whether the body was rejected for its type or method, so that no byte of it has been read} */
     boolean isBodyUnread() {
         return bodyUnread;
     }
@@ -95,7 +95,7 @@ final class DeferredRefusal implements FilterChain {
     }
 
     /**
-     * A request whose parameters come from the form or, if the form is refused before {@link #end}, from the query
+     * A request whose parameters come from the form or, if the form is rejected before {@link #end}, from the query
      * string.
      */
     private final class FormOrQueryParameters extends HttpServletRequestWrapper {
@@ -110,7 +110,7 @@ final class DeferredRefusal implements FilterChain {
                 if (ended) {
                     throw e;
                 }
-                refusal = e;
+                rejection = e;
                 return query.get();
             }
         }

@@ -44,7 +44,7 @@ import org.springframework.web.multipart.MultipartException;
 
 /** Tests rejected forms in an application that uses Spring Security and allows another origin (CORS). */
 @Timeout(60)
-class RefusalTest {
+class RejectionTest {
     private static final String ORIGIN = "http://page.example";
     private static final String MIXED = "multipart/mixed; boundary=B";
     private static final String LARGE = RunningApplication.form(1_300_000);
@@ -192,91 +192,92 @@ class RefusalTest {
         return to.send(to.request(method, path, type, body).header("Origin", ORIGIN));
     }
 
-    private static void assertRefused(int status, HttpResponse<String> answer) {
-        assertEquals(status, answer.statusCode(), answer::body);
+    private static void assertRejected(int status, HttpResponse<String> response) {
+        assertEquals(status, response.statusCode(), response::body);
         assertEquals(
                 "application/problem+json",
-                answer.headers().firstValue("Content-Type").orElse(""));
+                response.headers().firstValue("Content-Type").orElse(""));
         assertEquals(
                 ORIGIN,
-                answer.headers().firstValue("Access-Control-Allow-Origin").orElse("no header"));
+                response.headers().firstValue("Access-Control-Allow-Origin").orElse("no header"));
         assertEquals(
-                "nosniff", answer.headers().firstValue("X-Content-Type-Options").orElse("no header"));
+                "nosniff",
+                response.headers().firstValue("X-Content-Type-Options").orElse("no header"));
     }
 
     /** @param hiddenMethod whether a filter before Spring Security reads a parameter */
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
-    void refusal_hasHeadersOfCorsAndSecurity(boolean hiddenMethod, boolean lazy) throws Exception {
+    void rejection_hasHeadersOfCorsAndSecurity(boolean hiddenMethod, boolean lazy) throws Exception {
         try (RunningApplication application = RunningApplication.start(
                 List.of(Application.class),
                 "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
                 "--spring.servlet.multipart.resolve-lazily=" + lazy)) {
             HttpResponse<String> method =
                     fromOrigin(application, "DELETE", "/open/other", RunningApplication.FORM, "--");
-            assertRefused(405, method);
+            assertRejected(405, method);
             assertEquals(
                     "POST, PUT, PATCH", method.headers().firstValue("Allow").orElse(""));
-            assertRefused(415, fromOrigin(application, "POST", "/open/other", MIXED, "--"));
+            assertRejected(415, fromOrigin(application, "POST", "/open/other", MIXED, "--"));
             if (hiddenMethod || !lazy) { // otherwise nothing reads the form
-                assertRefused(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
-                assertRefused(
+                assertRejected(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
+                assertRejected(
                         400, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, "not a form"));
             }
             for (String[] anonymous : new String[][] {
                 {RunningApplication.FORM, LARGE}, {RunningApplication.FORM, "not a form"}, {MIXED, "--"}
             }) {
-                HttpResponse<String> answer =
+                HttpResponse<String> response =
                         fromOrigin(application, "POST", "/closed/other", anonymous[0], anonymous[1]);
-                assertEquals(401, answer.statusCode(), anonymous[0]);
+                assertEquals(401, response.statusCode(), anonymous[0]);
             }
         }
     }
 
     @Test
-    void refusal_whenParsedEagerly_reachesTheClient() throws Exception {
+    void rejection_whenParsedEagerly_reachesTheClient() throws Exception {
         try (RunningApplication application =
                 RunningApplication.start(List.of(Application.class), "--sluice.parse=eager")) {
-            assertRefused(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
+            assertRejected(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
             assertEquals(
                     401,
                     application
                             .send("POST", "/closed/other", RunningApplication.FORM, LARGE)
                             .statusCode());
-            assertReadersGetTheRefusal(application);
+            assertReadersGetTheRejection(application);
             for (String path : List.of("form", "changed-form", "receiving", "parts")) {
-                assertRefused(415, fromOrigin(application, "POST", "/open/" + path, MIXED, "--B--"));
-                assertRefused(
+                assertRejected(415, fromOrigin(application, "POST", "/open/" + path, MIXED, "--B--"));
+                assertRejected(
                         400, fromOrigin(application, "POST", "/open/" + path, RunningApplication.FORM, "not a form"));
             }
         }
     }
 
     @Test
-    void servlet_readingBodyOfRefusedForm_getsTheRefusal() throws Exception {
+    void servlet_readingBodyOfRejectedForm_getsTheRejection() throws Exception {
         try (RunningApplication application =
                 RunningApplication.start(List.of(Application.class), "--spring.mvc.hiddenmethod.filter.enabled=true")) {
-            assertReadersGetTheRefusal(application);
+            assertReadersGetTheRejection(application);
         }
     }
 
-    private static void assertReadersGetTheRefusal(RunningApplication application) throws Exception {
+    private static void assertReadersGetTheRejection(RunningApplication application) throws Exception {
         for (String path : List.of("/open/raw", "/open/reader", "/open/parameter")) {
-            assertRefused(413, fromOrigin(application, "POST", path, RunningApplication.FORM, LARGE));
-            assertRefused(400, fromOrigin(application, "POST", path, RunningApplication.FORM, "not a form"));
+            assertRejected(413, fromOrigin(application, "POST", path, RunningApplication.FORM, LARGE));
+            assertRejected(400, fromOrigin(application, "POST", path, RunningApplication.FORM, "not a form"));
         }
     }
 
     @Test
-    void requiredField_missing_isRefused_andServletsCanReadOtherMultipartTypes() throws Exception {
+    void requiredField_missing_isRejected_andServletsCanReadOtherMultipartTypes() throws Exception {
         try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
             assertEquals(
                     "raw 5",
                     application.send("POST", "/open/raw", MIXED, "--B--").body());
-            HttpResponse<String> answer =
+            HttpResponse<String> response =
                     fromOrigin(application, "POST", "/open/required", RunningApplication.FORM, SMALL);
-            assertRefused(400, answer);
-            assertTrue(answer.body().contains("\"reason\":\"missing_field\""), answer.body());
+            assertRejected(400, response);
+            assertTrue(response.body().contains("\"reason\":\"missing_field\""), response.body());
             HttpResponse<String> page = application.send(application
                     .request("POST", "/open/required", RunningApplication.FORM, SMALL)
                     .header("Accept", BROWSER));
@@ -287,14 +288,14 @@ class RefusalTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void controller_afterForward_isNotCalledForRefusedBody(boolean hiddenMethod) throws Exception {
+    void controller_afterForward_isNotCalledForRejectedBody(boolean hiddenMethod) throws Exception {
         try (RunningApplication application = RunningApplication.start(
                 List.of(Application.class),
                 "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
                 "--spring.servlet.multipart.resolve-lazily=true")) {
-            assertRefused(415, fromOrigin(application, "POST", "/open/forwarded", MIXED, "--B--"));
+            assertRejected(415, fromOrigin(application, "POST", "/open/forwarded", MIXED, "--B--"));
             if (hiddenMethod) { // otherwise nothing parses the form before the controller reads its bytes
-                assertRefused(413, fromOrigin(application, "POST", "/open/forwarded", RunningApplication.FORM, LARGE));
+                assertRejected(413, fromOrigin(application, "POST", "/open/forwarded", RunningApplication.FORM, LARGE));
             }
         }
     }
@@ -304,7 +305,7 @@ class RefusalTest {
         @ControllerAdvice
         static class Advice {
             @ExceptionHandler(MultipartException.class)
-            String refused() {
+            String rejected() {
                 return "forward:/open/page";
             }
         }
@@ -329,17 +330,17 @@ class RefusalTest {
     void rejectedForm_filterBeforeSecurity_readsOnlyQueryParameters() throws Exception {
         try (RunningApplication application =
                 RunningApplication.start(List.of(Application.class, ParameterReader.class))) {
-            String answer;
+            String response;
             int port = application.context().getEnvironment().getRequiredProperty("local.server.port", Integer.class);
             try (Socket socket = new Socket("127.0.0.1", port)) { // HttpClient rejects the malformed query
                 String head =
                         "POST /open/other?a=1%202&b&a=%zz&c=x+y HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: "
                                 + RunningApplication.FORM + "\r\nContent-Length: 2\r\n\r\n--";
                 socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
-                answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+                response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
             }
-            assertTrue(answer.startsWith("HTTP/1.1 400 "), answer);
-            assertTrue(answer.contains("\r\nParameters: 1 2 [1 2, %zz] null null [a, b, c] [x y]\r\n"), answer);
+            assertTrue(response.startsWith("HTTP/1.1 400 "), response);
+            assertTrue(response.contains("\r\nParameters: 1 2 [1 2, %zz] null null [a, b, c] [x y]\r\n"), response);
         }
     }
 
@@ -369,7 +370,7 @@ class RefusalTest {
     }
 
     @Test
-    void refusal_accept_selectsPageOrProblem() throws Exception {
+    void rejection_accept_selectsPageOrProblem() throws Exception {
         Map<String, String> types = Map.of(
                 BROWSER,
                 "text/html;charset=UTF-8",
@@ -386,21 +387,21 @@ class RefusalTest {
                 "image/png",
                 "application/problem+json");
         try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            for (String[] refused : new String[][] {{"413", RunningApplication.FORM, LARGE}, {"415", MIXED, "--"}}) {
+            for (String[] rejected : new String[][] {{"413", RunningApplication.FORM, LARGE}, {"415", MIXED, "--"}}) {
                 for (Map.Entry<String, String> each : types.entrySet()) {
-                    HttpResponse<String> answer = application.send(application
-                            .request("POST", "/open/other", refused[1], refused[2])
+                    HttpResponse<String> response = application.send(application
+                            .request("POST", "/open/other", rejected[1], rejected[2])
                             .header("Accept", each.getKey()));
-                    assertEquals(refused[0], String.valueOf(answer.statusCode()), each.getKey());
-                    String type = answer.headers().firstValue("Content-Type").orElse("");
+                    assertEquals(rejected[0], String.valueOf(response.statusCode()), each.getKey());
+                    String type = response.headers().firstValue("Content-Type").orElse("");
                     assertEquals(each.getValue(), type, each.getKey());
-                    assertEquals(type.startsWith("text/html"), answer.body().contains("Whitelabel Error Page"));
+                    assertEquals(type.startsWith("text/html"), response.body().contains("Whitelabel Error Page"));
                 }
                 assertEquals(
-                        refused[0],
+                        rejected[0],
                         String.valueOf(application
                                 .send(application
-                                        .request("POST", "/open/other", refused[1], refused[2])
+                                        .request("POST", "/open/other", rejected[1], rejected[2])
                                         .header("Accept", "not a type"))
                                 .statusCode()));
             }

@@ -16,16 +16,16 @@ import java.util.Map;
  * @param headers the headers, by case-insensitive name; empty if the client does not report them
  * @param text the body
  */
-public record Answer(int status, Map<String, String> headers, String text) {
+public record ServerResponse(int status, Map<String, String> headers, String text) {
     static final JsonMapper JSON = JsonMapper.builder().build();
 
-    Answer(int status, String text) {
+    ServerResponse(int status, String text) {
         this(status, Map.of(), text);
     }
 
-    public static Answer on(RawHttp connection) throws IOException {
+    public static ServerResponse on(RawHttp connection) throws IOException {
         RawHttp.Answer raw = connection.answer();
-        return new Answer(raw.status(), raw.headers(), raw.body());
+        return new ServerResponse(raw.status(), raw.headers(), raw.body());
     }
 
     public JsonNode json() throws IOException {
@@ -38,7 +38,7 @@ public record Answer(int status, Map<String, String> headers, String text) {
     }
 
     /** Requires a rejection with this reason. {@return its error object} */
-    public JsonNode assertRefused(int expected, String reason) throws IOException {
+    public JsonNode assertRejected(int expected, String reason) throws IOException {
         assertEquals(expected, status, text);
         JsonNode error = json().path("error");
         assertEquals(reason, error.path("reason").asText(), text);

@@ -14,48 +14,49 @@ import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * A mapping that throws a refusal inside the DispatcherServlet, because only the DispatcherServlet calls exception
- * handlers. If {@link BootFilter} or another filter, such as one that reads a CSRF token, refuses a form, the request
+ * A mapping that throws a rejection inside the DispatcherServlet, because only the DispatcherServlet calls exception
+ * handlers. If {@link BootFilter} or another filter, such as one that reads a CSRF token, rejects a form, the request
  * is forwarded to the DispatcherServlet. This mapping comes before all others, so that no controller is called: some of
  * the filters that protect controllers have not run.
  */
-final class RefusalMapping implements HandlerMapping, Ordered {
-    private static final String REFUSAL = RefusalMapping.class.getName();
+final class RejectionMapping implements HandlerMapping, Ordered {
+    private static final String REJECTION = RejectionMapping.class.getName();
 
     /** The name that Boot gives the servlet. */
     private static final String DISPATCHER_SERVLET = "dispatcherServlet";
 
-    /** Forwards to the DispatcherServlet. {@return whether it has answered the refusal} */
-    static boolean dispatch(HttpServletRequest request, HttpServletResponse response, MultipartRequestException refusal)
+    /** Forwards to the DispatcherServlet. {@return whether it has handled the rejection} */
+    static boolean dispatch(
+            HttpServletRequest request, HttpServletResponse response, MultipartRequestException rejection)
             throws IOException, ServletException {
         RequestDispatcher mvc = request.getServletContext().getNamedDispatcher(DISPATCHER_SERVLET);
         if (mvc == null
                 || request.getDispatcherType() != DispatcherType.REQUEST
                 || request.isAsyncStarted()
                 || HttpMethod.TRACE.matches(
-                        request.getMethod())) { // the DispatcherServlet answers TRACE without a handler
+                        request.getMethod())) { // the DispatcherServlet handles TRACE without a handler
             return false;
         }
-        request.setAttribute(REFUSAL, refusal);
+        request.setAttribute(REJECTION, rejection);
         try {
             mvc.forward(request, response);
             return true;
         } catch (ServletException e) {
-            if (MultipartRequestException.in(e, null) != refusal) {
+            if (MultipartRequestException.in(e, null) != rejection) {
                 throw e;
             }
-            return false; // no exception handler has answered it
+            return false; // no exception handler has handled it
         } finally {
-            request.removeAttribute(REFUSAL);
+            request.removeAttribute(REJECTION);
         }
     }
 
     @Override
     public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) {
-        if (request.getAttribute(REFUSAL) instanceof MultipartRequestException refusal
+        if (request.getAttribute(REJECTION) instanceof MultipartRequestException rejection
                 && request.getDispatcherType()
                         != DispatcherType.ERROR) { // an exception handler may have called sendError
-            throw SluiceMultipartResolver.toSpringException(refusal);
+            throw SluiceMultipartResolver.toSpringException(rejection);
         }
         return null;
     }

@@ -1,0 +1,191 @@
+package dev.sluice.servlet;
+
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One dispatch of a request through a {@link SluiceFilter}. The chain is called with a wrapped request and response, a
+ * failure of the form becomes an error response, and at the end the request ends unless it continues asynchronously.
+ *
+ * <p>The <em>outermost</em> dispatch of a thread, which the container itself started, sends the error response and ends the
+ * request. Forwards, includes and a second filter in the chain run inside it. An error page runs after it.
+ */
+final class FilteredDispatch {
+    private final FilterSettings settings;
+    private final FormService service;
+    private final HttpServletRequest request;
+    private final HttpServletResponse response;
+    private final FilterChain chain;
+    private final DispatcherType type;
+
+    FilteredDispatch(
+            FilterSettings settings,
+            FormService service,
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FilterChain chain) {
+        this.settings = settings;
+        this.service = service;
+        this.request = request;
+        this.response = response;
+        this.chain = chain;
+        this.type = request.getDispatcherType();
+    }
+
+    void run() throws IOException, ServletException {
+        RequestState known = RequestState.of(request); // first, because the method of an error page may be GET
+        if (known != null) {
+            known.dispatched(type, type == DispatcherType.REQUEST ? service : null);
+            serve(known, false);
+        } else if (settings.isForm(request)) {
+            RequestState state = RequestState.attach(request, service);
+            if (type == DispatcherType.ERROR) {
+                state.requestEnded(); // the filter serves only the error dispatch of this request
+            }
+            serve(state, true);
+        } else {
+            MultipartRequestException rejection = settings.rejection(request);
+            if (rejection != null) {
+                reject(rejection);
+            } else {
+                pass();
+            }
+        }
+    }
+
+    private void reject(MultipartRequestException rejection) throws IOException, ServletException {
+        if (rejection.httpStatus() == HttpServletResponse.SC_METHOD_NOT_ALLOWED) {
+            response.setHeader("Allow", settings.allowed());
+        }
+        RequestState state = RequestState.attach(request, service);
+        state.form.reject(rejection);
+        serve(state, true);
+    }
+
+    /** Passes on a request that is not a form. If the application requests its parts, the response is 415. */
+    private void pass() throws IOException, ServletException {
+        if (!settings.methods().contains(request.getMethod())
+                || FilterSettings.isMultipart(request) // the container may parse the body
+                || type == DispatcherType.ERROR
+                || NonMultipartRequest.of(request) != null) {
+            chain.doFilter(request, response);
+            return;
+        }
+        NonMultipartRequest other = new NonMultipartRequest(request);
+        try {
+            chain.doFilter(other, response);
+        } catch (IOException | ServletException | RuntimeException e) {
+            if (!respond(e, other, response, other.rejection())) {
+                throw e;
+            }
+        }
+    }
+
+    /** @param first whether this is the first dispatch of the request */
+    private void serve(RequestState state, boolean first) throws IOException, ServletException {
+        boolean outermost = first || type == DispatcherType.ASYNC;
+        HttpServletRequest filteredRequest = isWrapped(request) ? request : new MultipartRequest(request, state);
+        FilteredResponse filteredResponse = new FilteredResponse(response, state.form);
+        boolean thrown = true;
+        state.dispatchEntered();
+        try {
+            boolean parsesNow = settings.eager() && type != DispatcherType.ERROR && (first || !state.form.isClaimed());
+            if (parsesNow && !state.lease.hasRequestEnded() || first && state.form.isRejected()) {
+                state.form.parsed();
+            }
+            chain.doFilter(filteredRequest, filteredResponse);
+            thrown = false;
+        } catch (IOException | ServletException | RuntimeException e) {
+            MultipartRequestException rejection = state.form.rejection();
+            if (rejection == null) { // the application rejects the form, for example because a field is missing
+                rejection = MultipartRequestException.ofReason(e, state.form.leavesUnreadBody());
+            }
+            if (!outermost || !respond(e, filteredRequest, filteredResponse, rejection)) {
+                throw e;
+            }
+        } finally {
+            state.dispatchReturned();
+            if (outermost) {
+                end(state, filteredResponse.isErrorSent(), thrown);
+            }
+        }
+    }
+
+    private static boolean isWrapped(ServletRequest request) {
+        ServletRequest layer = request;
+        while (layer instanceof ServletRequestWrapper wrapper) {
+            if (layer instanceof MultipartRequest) {
+                return true;
+            }
+            layer = wrapper.getRequest();
+        }
+        return false;
+    }
+
+    /**
+     * Sends the response for a failed form.
+     *
+     * @return whether {@code e} was such a failure and a response was sent
+     */
+    private boolean respond(
+            Exception e,
+            HttpServletRequest filteredRequest,
+            HttpServletResponse filteredResponse,
+            @Nullable MultipartRequestException rejection)
+            throws IOException, ServletException {
+        MultipartRequestException known = MultipartRequestException.in(e, rejection);
+        if (known == null) {
+            return false;
+        }
+        if (known.isClientGone() && known.getCause() instanceof IOException gone) {
+            throw gone;
+        }
+        if (!filteredResponse.isCommitted() && settings.handler().handle(filteredRequest, filteredResponse, known)) {
+            return true;
+        }
+        if (!MultipartRequests.sendError(filteredResponse, known)) {
+            return false;
+        }
+        if (filteredRequest.isAsyncStarted()) { // the container sees no exception, so it does not complete the request
+            try {
+                filteredRequest.getAsyncContext().complete();
+            } catch (IllegalStateException completed) {
+                // already completed by the error or by a worker
+            }
+        }
+        return true;
+    }
+
+    private void end(RequestState state, boolean errorSent, boolean thrown) {
+        try {
+            if (errorSent || thrown) {
+                state.form.textsIfPresent(); // keeps the texts for the error page
+            }
+        } finally { // even if textsIfPresent fails because the memory budget is exhausted
+            endUnlessAsync(state, errorSent, thrown);
+        }
+    }
+
+    private void endUnlessAsync(RequestState state, boolean errorSent, boolean thrown) {
+        if (!state.isAsync() && request.isAsyncStarted()) { // by a call on the unwrapped request
+            try {
+                state.asyncStarted(request.getAsyncContext());
+            } catch (IllegalStateException e) {
+                state.requestEnded(); // completed by another thread
+            }
+        }
+        boolean failed = thrown && (state.isAsync() || type == DispatcherType.ASYNC);
+        if (errorSent || !state.isAsync() && !failed) { // Tomcat and Undertow do not call onComplete after an error
+            state.requestEnded();
+        } else if (failed) {
+            state.endAfterGrace();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package dev.sluice.servlet;
+
+import dev.sluice.MultipartOptions;
+import dev.sluice.form.FormOptions;
+import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The charset that the application set for a request. The {@code charset} parameter of the Content-Type is ignored, because
+ * the client sets it. Containers use it if the application sets no encoding.
+ */
+final class RequestCharset {
+    private final HttpServletRequest source;
+    private volatile boolean setAfterFilter;
+
+    RequestCharset(HttpServletRequest source) {
+        this.source = source;
+    }
+
+    /** Records that the application set the character encoding after the request had reached the filter. */
+    void setAfterFilter() {
+        setAfterFilter = true;
+    }
+
+    /** {@return the charset that the application set; null if there is none, or it does not contain ASCII} */
+    @Nullable
+    Charset get() {
+        String name = source.getCharacterEncoding();
+        if (name == null || !setAfterFilter && isNamedByClient()) {
+            return null;
+        }
+        try {
+            Charset charset = Charset.forName(name);
+            if (!charset.equals(StandardCharsets.UTF_8)) {
+                MultipartOptions.builder().headerCharset(charset);
+            }
+            return charset;
+        } catch (IllegalArgumentException e) { // unknown, or not a superset of ASCII
+            return null;
+        }
+    }
+
+    private boolean isNamedByClient() {
+        return String.valueOf(source.getContentType()).toLowerCase(Locale.ROOT).contains("charset");
+    }
+
+    /** {@return {@code options}, or a copy that decodes names in this charset if {@code options} would use UTF-8} */
+    FormOptions applyTo(FormOptions options) {
+        Charset charset = get();
+        return charset == null
+                        || charset.equals(StandardCharsets.UTF_8)
+                        || !options.multipart().headerCharset().equals(StandardCharsets.UTF_8)
+                ? options
+                : options.toBuilder().headerCharset(charset).build();
+    }
+}
