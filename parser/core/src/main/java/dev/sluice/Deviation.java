@@ -126,8 +126,14 @@ public enum Deviation {
     /** A form-data part whose content is a multipart body. It is delivered as one part, unless a form expands it ({@code expandNested}). */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /**
-     * Two {@code charset} parameters in the {@code Content-Type} of a part, a {@code charset*}, or a blank between {@code charset} and
-     * {@code =}.
+     * A {@code Content-Type} of a part in which some readers find a name or file name of the part. It has the parameter {@code name},
+     * {@code filename} or {@code filename*}, as mail programs send it, or such text in place of the media type.
+     */
+    LOOKALIKE_TYPE_PARAMETER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
+    /**
+     * Two {@code charset} parameters in the {@code Content-Type} of a part, another parameter whose name starts with {@code charset}, such
+     * as {@code charset*} or {@code charsetx}, a blank between {@code charset} and {@code =}, or a {@code charset=} in place of the media
+     * type or after a comma.
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /**

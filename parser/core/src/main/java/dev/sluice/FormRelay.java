@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A relay that forwards a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new
- * boundary. {@link Preset#STRICT} accepts the result. Names and types that common servers are known to read differently are rejected or
- * replaced.
+ * boundary. {@link Preset#STRICT} accepts the result. Names that common servers are known to read differently are rejected or replaced. If
+ * {@code STRICT} rejects the media type that a client sent for a part, the type is replaced: all parameters but the charset are dropped. If
+ * that is not enough, a file gets {@code application/octet-stream}, and a field gets no type. To reject such types instead, decode the form
+ * of the client with {@code STRICT}.
  *
  * {@snippet file="RelayForm.java" region="relay"}
  *
@@ -67,7 +69,6 @@ public final class FormRelay implements AutoCloseable {
 
     private final MultipartDecoder decoder;
     private final MultipartEncoder encoder;
-    private final NameEscaping escaping;
     private final Rule rule;
 
     /** The parts to write after the parts of the client. */
@@ -88,10 +89,9 @@ public final class FormRelay implements AutoCloseable {
     private boolean finished;
     private boolean ended;
 
-    private FormRelay(MultipartDecoder decoder, MultipartEncoder encoder, NameEscaping escaping, Rule rule) {
+    private FormRelay(MultipartDecoder decoder, MultipartEncoder encoder, Rule rule) {
         this.decoder = decoder;
         this.encoder = encoder;
-        this.escaping = escaping;
         this.rule = Objects.requireNonNull(rule, "rule");
     }
 
@@ -100,9 +100,7 @@ public final class FormRelay implements AutoCloseable {
      *
      * @param contentType the {@code Content-Type} of the client, or null if it has none
      * @param options the preset and the limits for the form of the client
-     * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type of the client
-     *     that could be misread: all parameters but the charset are dropped. If that is not enough, a file gets
-     *     {@code application/octet-stream}, and a field gets no type. If a part that the rule has not changed could still be misread, the
+     * @param escaping the treatment of names that could be misread. If a part that the rule has not changed could still be misread, the
      *     form is rejected
      * @param rule the decision about each part; called once for each
      * @throws MultipartException if {@code contentType} is not acceptable
@@ -112,7 +110,7 @@ public final class FormRelay implements AutoCloseable {
             throws MultipartException {
         MultipartDecoder decoder = MultipartDecoder.create(contentType, options);
         Boundary boundary = Boundary.random("multipart/form-data");
-        return new FormRelay(decoder, MultipartEncoder.create(boundary, escaping, options.allocator()), escaping, rule);
+        return new FormRelay(decoder, MultipartEncoder.create(boundary, escaping, options.allocator()), rule);
     }
 
     /** {@return the value for the {@code Content-Type} header field of the outgoing message} */
@@ -274,7 +272,7 @@ public final class FormRelay implements AutoCloseable {
         boolean hasContent = content.isReadable();
         if (head != null && (hasContent || last)) {
             try {
-                waiting.add(head.begin(encoder, escaping, hasContent));
+                waiting.add(head.begin(encoder, hasContent));
             } catch (Throwable e) {
                 content.release();
                 throw e;

@@ -20,7 +20,8 @@ public final class Preset {
 
     /**
      * Like {@link #STANDARD}, but rejects {@link Deviation#BACKSLASH} and all reported deviations except {@link Deviation#TWO_FILENAMES}.
-     * For a proxy that inspects forms, and for the servers after it.
+     * It also applies to the {@code Content-Type} of a part: parameters in which some parsers find a name, a file name or another charset are
+     * rejected. For a proxy that inspects forms, and for the servers after it.
      */
     public static final Preset STRICT = new Preset("STRICT", kind -> kind.strict, false);
 

@@ -191,7 +191,7 @@ class FormRelayTest {
     }
 
     @Test
-    void mediaTypeOfTheClient_thatCanBeMisread_isReplacedOrRejected() throws IOException {
+    void mediaTypeOfTheClient_thatStrictRejects_isReplaced() throws IOException {
         String form =
                 "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: text/plain; charset=utf-16\r\n\r\n1"
                         + "\r\n--x\r\nContent-Disposition: form-data; name=\"b\"; filename=\"c\"\r\nContent-Type: image\r\n\r\n2"
@@ -199,13 +199,15 @@ class FormRelayTest {
                         + "Content-Type: image/png; name=\"f\"\r\n\r\n3\r\n--x\r\n"
                         + "Content-Disposition: form-data; name=\"g\"\r\n"
                         + "Content-Type: text/plain; charset=iso-8859-1; name=h\r\n\r\n4\r\n--x--\r\n";
-        assertEquals(
-                List.of(
-                        "a null text/plain 1",
-                        "b c application/octet-stream 2",
-                        "d e image/png 3",
-                        "g null text/plain; charset=iso-8859-1 4"),
-                relayed(form, 1000, NameEscaping.REPLACE, Part::of));
+        for (NameEscaping escaping : NameEscaping.values()) {
+            assertEquals(
+                    List.of(
+                            "a null text/plain 1",
+                            "b c application/octet-stream 2",
+                            "d e image/png 3",
+                            "g null text/plain; charset=iso-8859-1 4"),
+                    relayed(form, 1000, escaping, Part::of));
+        }
         assertEquals(
                 List.of(
                         "d null text/plain 1",
@@ -213,17 +215,34 @@ class FormRelayTest {
                         "d null image/png 3",
                         "d null text/plain; charset=iso-8859-1 4"),
                 relayed(form, 1000, NameEscaping.REPLACE, head -> new Part("d", null, head.contentType(), null)));
-        MultipartException e =
-                assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));
-        assertEquals(Reason.MALFORMED_HEADER, e.reason());
+    }
+
+    @Test
+    void mediaTypeOfTheClient_thatThePresetRejects_isNotRelayed() throws IOException {
+        MultipartOptions strict = MultipartOptions.builder()
+                .allocator(allocator)
+                .preset(Preset.STRICT)
+                .build();
+        String form =
+                "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: text/plain; name=b\r\n\r\n1\r\n--x--\r\n";
+        for (NameEscaping escaping : NameEscaping.values()) {
+            try (FormRelay relay = FormRelay.create("multipart/form-data; boundary=x", strict, escaping, Part::of)) {
+                relay.feed(allocator.buffer().writeBytes(Decoding.bytes(form)));
+                MultipartException e = assertThrows(MultipartException.class, relay::next);
+                assertEquals(Reason.MALFORMED_HEADER, e.reason());
+                assertEquals(form.indexOf("text/plain"), e.offset());
+                assertEquals(0, e.partIndex());
+            }
+        }
     }
 
     @Test
     void fieldOfTheClient_withTypeOctetStream_isRelayedWithoutType() throws IOException {
         String form = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n"
                 + "Content-Type: application/octet-stream\r\n\r\n1\r\n--x--\r\n";
-        assertEquals(List.of("a null null 1"), relayed(form, 1000, NameEscaping.REPLACE, Part::of));
-        assertThrows(MultipartException.class, () -> relayed(form, 1000, NameEscaping.REJECT, Part::of));
+        for (NameEscaping escaping : NameEscaping.values()) {
+            assertEquals(List.of("a null null 1"), relayed(form, 1000, escaping, Part::of));
+        }
         String text = form.replace("application/octet-stream", "text/plain");
         assertEquals(List.of("a null text/plain 1"), relayed(text, 1000, NameEscaping.REPLACE, Part::of));
     }

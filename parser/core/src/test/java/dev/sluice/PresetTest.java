@@ -48,6 +48,7 @@ class PresetTest {
                         Deviation.UNUSABLE_EXTENDED_PARAMETER, // 40
                         Deviation.PARAMETER_CONTINUATION, // 40
                         Deviation.UNKNOWN_CHARSET, // 45, 45a
+                        Deviation.LOOKALIKE_TYPE_PARAMETER, // 45b
                         Deviation.AMBIGUOUS_CHARSET, // 45a
                         Deviation.CHARSET_WITHOUT_ASCII, // 45a
                         Deviation.NESTED_MULTIPART), // 46

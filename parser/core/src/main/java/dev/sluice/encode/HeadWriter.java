@@ -180,44 +180,19 @@ public final class HeadWriter {
     }
 
     /**
-     * Checks a media type. Even the charset of a file must be acceptable for a field, because some readers use it when they search for the
-     * delimiter.
+     * Checks a media type, whose parameters must be acceptable to {@link Preset#STRICT}. Even the charset of a file must be acceptable for
+     * a field, because some readers use it when they search for the delimiter.
      */
     private static void checkNewType(String contentType) {
         String plain = withoutParameters(contentType);
         if (plain.regionMatches(true, 0, "message/", 0, 8)) {
             throw new IllegalArgumentException(
                     "some readers parse a message within a form: send it as application/octet-stream");
-        } else if (describesPart(contentType.substring(plain.length()))) {
-            throw new IllegalArgumentException(
-                    "some readers take a parameter of the media type for the name, file name, charset or a header of the"
-                            + " part: omit the parameter");
         } else if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
             checked(
                     FORM_DATA,
                     List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
         }
-    }
-
-    /**
-     * {@return whether Netty or Rack takes one of these parameters for a parameter of Content-Disposition, for a header of the
-     * part, or for its charset} Rack does not recognize quotes.
-     */
-    private static boolean describesPart(String parameters) {
-        String lower = parameters.toLowerCase(Locale.ROOT);
-        for (int equals = lower.indexOf('='); equals >= 0; equals = lower.indexOf('=', equals + 1)) {
-            int from = equals;
-            while ("; \t\"=".indexOf(lower.charAt(from - 1)) < 0) { // the parameters begin with a semicolon
-                from--;
-            }
-            String name = lower.substring(from, equals);
-            if (QuotedName.endsParameter(lower, equals)
-                    || name.startsWith("content-")
-                    || name.startsWith(CHARSET) && !name.equals(CHARSET)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /**

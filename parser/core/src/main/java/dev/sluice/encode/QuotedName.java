@@ -180,7 +180,7 @@ public final class QuotedName {
     }
 
     /** {@return whether the text before the index ends like the name of a parameter, as in {@code filename*0* =}} */
-    static boolean endsParameter(String text, int index) {
+    private static boolean endsParameter(String text, int index) {
         int end = index;
         while (end > 0 && " *0123456789".indexOf(text.charAt(end - 1)) >= 0) {
             end--;

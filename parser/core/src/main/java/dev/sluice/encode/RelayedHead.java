@@ -2,7 +2,6 @@ package dev.sluice.encode;
 
 import dev.sluice.MultipartEncoder;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.NameEscaping;
 import dev.sluice.PartHead;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -29,15 +28,14 @@ public record RelayedHead(
     /**
      * {@return the bytes to send before the content, <em>transferred</em> to the caller}
      *
-     * @param escaping the treatment of unusual names; {@link NameEscaping#REPLACE} also replaces an unusual type of the client
      * @throws IllegalArgumentException if readers could misread the part, and the application has changed or added it
      * @throws dev.sluice.MultipartException if readers could misread the part of the client
      */
-    public ByteBuf begin(MultipartEncoder encoder, NameEscaping escaping, boolean hasContent) throws IOException {
+    public ByteBuf begin(MultipartEncoder encoder, boolean hasContent) throws IOException {
         try {
             return "".equals(filename) && !hasContent
                     ? encoder.emptyFileInput(name)
-                    : encoder.beginPart(name, filename, type(escaping));
+                    : encoder.beginPart(name, filename, type());
         } catch (IllegalArgumentException e) {
             if (client == null || !equals(of(client))) {
                 throw e;
@@ -50,10 +48,9 @@ public record RelayedHead(
     }
 
     /** {@return the type to write, which may replace the type of the client} */
-    private @Nullable String type(NameEscaping escaping) {
+    private @Nullable String type() {
         String type = contentType;
         return type != null
-                        && escaping == NameEscaping.REPLACE
                         && client != null
                         && type.equals(client.contentType())
                         && !HeadWriter.acceptsType(type, filename == null)

@@ -41,7 +41,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf>, AutoCloseable {
     private final MultipartEncoder encoder;
-    private final NameEscaping escaping;
 
     private final SerialTask delivering = new SerialTask(this::deliver);
     private final AtomicBoolean hasSubscriber = new AtomicBoolean();
@@ -61,15 +60,12 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
 
     private OutgoingForm(NameEscaping escaping, ByteBufAllocator allocator) {
         this.encoder = MultipartEncoder.create(Boundary.random("multipart/form-data"), escaping, allocator);
-        this.escaping = escaping;
     }
 
     /**
      * {@return a form without parts}
      *
-     * @param escaping the treatment of names that could be misread. {@link NameEscaping#REPLACE} also replaces a media type that could be
-     *     misread: all parameters but the charset are dropped. If that is not enough, a file gets
-     *     {@code application/octet-stream}, and a field gets no type
+     * @param escaping the treatment of names that could be misread
      * @param allocator the allocator of buffers for header sections and delimiters
      */
     public static OutgoingForm create(NameEscaping escaping, ByteBufAllocator allocator) {
@@ -95,7 +91,9 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     }
 
     /**
-     * {@return a sink that sends the part with the names and the type of the client} If these could be misread, the form is rejected.
+     * {@return a sink that sends the part with the names and the type of the client} If {@link dev.sluice.Preset#STRICT} rejects the type,
+     * it is replaced: all parameters but the charset are dropped. If that is not enough, a file gets {@code application/octet-stream}, and
+     * a field gets no type. If the names could be misread, the form is rejected.
      */
     public PartSink part(PartHead head) {
         return new Part(RelayedHead.of(head));
@@ -137,7 +135,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         private void begin(boolean hasContent) throws IOException {
             if (!begun) {
                 begun = true;
-                waiting.add(head.begin(encoder, escaping, hasContent));
+                waiting.add(head.begin(encoder, hasContent));
             }
         }
 

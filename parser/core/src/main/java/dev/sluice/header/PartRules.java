@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PartRules {
     private static final int ABSENT = -1;
-    private static final String CHARSET = "charset";
 
     /** Deviations that do not prevent a Content-Disposition outside of form-data from being read. */
     private static final Deviation[] READABLE_ELSEWHERE = {
@@ -94,14 +93,14 @@ public final class PartRules {
         }
     }
 
-    /** Checks a section in the common format, in which only the charset and the number of files can be wrong. */
+    /** Checks a section in the common format, in which only parameters of the Content-Type and the number of files can be wrong. */
     private void set(CommonHeaders common) throws Rejection {
         dispositionField = 0;
         typeField = common.typeStart < 0 ? ABSENT : 1;
         disposition.set(section.array(), common);
         names.set(common);
         if (typeField != ABSENT) {
-            checkCharset();
+            checkParameters();
         }
         countFile();
     }
@@ -230,26 +229,37 @@ public final class PartRules {
         if (Keyword.MULTIPART.startsAt(section.array(), start, section.valueEnd(typeField))) {
             require(Deviation.NESTED_MULTIPART, start, "a form-data part contains another multipart body");
         }
-        checkCharset();
+        checkParameters();
     }
 
-    /** Checks that all readers find the same charset, and that the charset of a field is known and a superset of US-ASCII. */
-    private void checkCharset() throws Rejection {
+    /**
+     * Checks that all readers find the same name, file name and charset, and that the charset of a field is known and a superset of
+     * US-ASCII.
+     */
+    private void checkParameters() throws Rejection {
         int start = section.valueStart(typeField);
         byte[] array = section.array();
         int at = start;
         int end = section.valueEnd(typeField);
-        while (at < end && array[at] != ';') {
+        while (at < end && array[at] != '=') {
             at++;
         }
         String type = at < end ? contentType() : null;
         if (type == null) {
             return;
         }
-        if (isAmbiguous(type)) {
-            require(Deviation.AMBIGUOUS_CHARSET, start, "the Content-Type of a part has more than one charset");
+        if (PartType.describesPart(type)) {
+            String detail =
+                    "some parsers take a parameter of a part's Content-Type for the name or file name of the part";
+            require(Deviation.LOOKALIKE_TYPE_PARAMETER, start, detail);
         }
-        String charset = names.hasFilename ? null : TypeParameters.find(type, CHARSET);
+        if (PartType.isCharsetAmbiguous(type)) {
+            require(
+                    Deviation.AMBIGUOUS_CHARSET,
+                    start,
+                    "parsers find different charsets in the Content-Type of a part");
+        }
+        String charset = names.hasFilename ? null : TypeParameters.find(type, PartType.CHARSET);
         if (charset == null) {
             return;
         }
@@ -259,24 +269,6 @@ public final class PartRules {
         } else if (!Text.keepsAscii(named)) {
             require(Deviation.CHARSET_WITHOUT_ASCII, start, "the charset of a field is not a superset of US-ASCII");
         }
-    }
-
-    /** {@return whether some readers find a charset other than the first {@code charset=} in {@code contentType}} */
-    private static boolean isAmbiguous(String contentType) {
-        int plain = 0;
-        TypeParameters parameters = TypeParameters.of(contentType);
-        while (parameters.next()) {
-            String parameter = parameters.current();
-            if (parameter.regionMatches(true, 0, CHARSET, 0, CHARSET.length())) {
-                String rest = parameter.substring(CHARSET.length());
-                if (rest.startsWith("*")
-                        || !rest.startsWith("=") && rest.stripLeading().startsWith("=")) {
-                    return true;
-                }
-                plain += rest.startsWith("=") ? 1 : 0;
-            }
-        }
-        return plain > 1;
     }
 
     private void checkContentLength() throws Rejection {

@@ -18,7 +18,10 @@ public final class TypeParameters {
     /** The separator after the current parameter; the length of the text if there is none. */
     int end;
 
-    /** @param separator the index of the separator before the first parameter; the length of the text if there is none */
+    /**
+     * @param separator the index of the separator before the first parameter; the length of the text if there is none; -1 to read the media
+     *     type like a parameter, with quotes
+     */
     TypeParameters(String text, int separator) {
         this.text = text;
         this.end = separator;

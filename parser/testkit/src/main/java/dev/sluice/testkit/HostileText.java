@@ -53,7 +53,12 @@ public final class HostileText {
     };
 
     private static final @Nullable String[] TYPES = {
-        null, "text/plain", "text/plain; charset=utf-8", "image/svg+xml; a=\"b;c\"", "application/octet-stream"
+        null,
+        "text/plain",
+        "text/plain; charset=utf-8",
+        "image/svg+xml; a=\"b;c\"",
+        "text/x; hostname=a; x-filename=\"b\"; a=\"; name=c\"",
+        "application/octet-stream"
     };
 
     private HostileText() {}

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +28,13 @@ public final class ReferenceParser {
     private static final Pattern PARAMETER =
             Pattern.compile("((?:[^\";]++|\"(?:[^\"\\\\]++|\\\\.)*+(?:\"|\\\\?$))*+)(?:;|$)", Pattern.DOTALL);
 
-    private static final Pattern CHARSET =
-            Pattern.compile("\\s*charset(=|\\*|\\s+=)(.*)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+    private static final Pattern CHARSET = Pattern.compile("(?isu)\\s*charset(=|\\*|\\s+=)(.*)");
+    /** Parameters that Netty takes for a charset, a name or a file name, and a file name that Rack finds even in quotes. */
+    private static final Pattern OTHER_CHARSET = Pattern.compile("(?isu)charset[^=]*=.*");
+
+    private static final Pattern PLAIN_CHARSET = Pattern.compile("(?isu)charset=.*");
+    private static final Pattern NAME = Pattern.compile("(?isu)(file)?name=.*");
+    private static final Pattern FILENAME = Pattern.compile("(?isu).*;[ \\t]*filename\\*?=.*");
 
     private final byte[] body;
     /** The number of bytes that are read: the body up to its limit. */
@@ -489,7 +495,7 @@ public final class ReferenceParser {
                     log.met("NESTED_MULTIPART", "UNSUPPORTED_MEDIA_TYPE", index, type.offset(0));
                 }
                 if (type != null) {
-                    checkCharset(type, disposition.filename() != null);
+                    checkParameters(type, disposition.filename() != null);
                 }
                 if (disposition.filename() != null && ++files > limits.maxFiles()) {
                     throw new Failure("TOO_MANY_FILES", field.offset(0), index);
@@ -565,8 +571,8 @@ public final class ReferenceParser {
             }
         }
 
-        /** Checks the charset parameters of a part's Content-Type (row 45a). */
-        private void checkCharset(ReferenceField type, boolean file) {
+        /** Checks the parameters of a part's Content-Type (rows 45a and 45b). */
+        private void checkParameters(ReferenceField type, boolean file) {
             List<String> charsets = new ArrayList<>();
             boolean odd = false;
             String text = type.text();
@@ -581,6 +587,17 @@ public final class ReferenceParser {
                     }
                 }
             }
+            List<String> pieces = pieces(text);
+            List<String> found = pieces.stream()
+                    .filter(piece -> OTHER_CHARSET.matcher(piece).matches())
+                    .toList();
+            odd |= found.size() != charsets.size();
+            odd |= !found.stream()
+                    .allMatch(piece -> PLAIN_CHARSET.matcher(piece).matches());
+            if (FILENAME.matcher(text).matches()
+                    || pieces.stream().anyMatch(piece -> NAME.matcher(piece).matches())) {
+                log.met("LOOKALIKE_TYPE_PARAMETER", "MALFORMED_HEADER", index, type.offset(0));
+            }
             if (odd || charsets.size() > 1) {
                 log.met("AMBIGUOUS_CHARSET", "MALFORMED_HEADER", index, type.offset(0));
             }
@@ -589,6 +606,18 @@ public final class ReferenceParser {
                 boolean quoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
                 checkCharset(quoted ? name.substring(1, name.length() - 1) : name, type.offset(0));
             }
+        }
+
+        /** {@return the parts of a Content-Type between semicolons outside of quotes, or between commas if it has no semicolon} */
+        private static List<String> pieces(String type) {
+            if (!type.contains(";")) {
+                return Stream.of(type.split(",")).map(String::strip).toList();
+            }
+            return PARAMETER
+                    .matcher(type)
+                    .results()
+                    .map(match -> match.group(1).strip())
+                    .toList();
         }
 
         private void checkCharset(String name, int offset) {
