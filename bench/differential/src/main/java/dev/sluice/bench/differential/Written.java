@@ -44,7 +44,7 @@ final class Written implements AutoCloseable {
 
     private static final int SHOWN = 5;
 
-    private static final Pattern OTHER_CHARSET = Pattern.compile("(?i)charset=(?!utf-8)");
+    private static final Pattern OTHER_CHARSET = Pattern.compile("(?i)charset=(?!\"?utf-8\\b)");
 
     /** How one reader reads the forms. */
     static final class Row {
@@ -255,8 +255,7 @@ final class Written implements AutoCloseable {
         }
         Reading expected = names.get(row.reader).apply(ours);
         if (row.reader == Contender.SPRING) { // returns fields as text, decoded with their own charset
-            UnaryOperator<Reading> mapping =
-                    OTHER_CHARSET.matcher(sample.escaped()).find() ? Mapping::withoutFields : Mapping::withText;
+            UnaryOperator<Reading> mapping = hasOtherCharset(sample) ? Mapping::withoutFields : Mapping::withText;
             expected = mapping.apply(expected);
             theirs = theirs.accepts() ? mapping.apply(theirs) : theirs;
         } else if (row.reader == Contender.STARLETTE) {
@@ -276,6 +275,13 @@ final class Written implements AutoCloseable {
             row.examples.add(difference + ": " + sample.escaped() + " expected " + expected.describe() + " but was "
                     + theirs.describe());
         }
+    }
+
+    /** Returns whether a body contains a charset other than UTF-8, in quotes or not. */
+    static boolean hasOtherCharset(Sample sample) {
+        return OTHER_CHARSET
+                .matcher(new String(sample.bytes(), StandardCharsets.ISO_8859_1))
+                .find();
     }
 
     Report report(Provenance provenance) {

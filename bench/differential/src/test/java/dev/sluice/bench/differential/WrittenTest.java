@@ -1,11 +1,13 @@
 package dev.sluice.bench.differential;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.ProofSize;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,24 @@ class WrittenTest {
         Path folder = ReaderProcess.folder();
         Installed.require("readers in other languages", folder != null);
         compare(folder);
+    }
+
+    @Test
+    void charset_otherThanUtf8_isRecognized() {
+        for (String type : List.of("text/plain; charset=latin1", "a/b;CHARSET=\"utf-16\"", "a/b; charset=utf-80")) {
+            assertTrue(Written.hasOtherCharset(sample(type)), type);
+        }
+        for (String type :
+                List.of("text/plain", "a/b; charset=utf-8", "a/b; Charset=UTF-8", "a/b; charset=\"Utf-8\"")) {
+            assertFalse(Written.hasOtherCharset(sample(type)), type);
+        }
+    }
+
+    private static Sample sample(String type) {
+        String body =
+                "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: " + type + "\r\n\r\nb\r\n--x--";
+        return new Sample(
+                Sample.Origin.CRAFTED, "multipart/form-data; boundary=x", body.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     private static void compare(Path folder) {
