@@ -126,7 +126,7 @@ public enum Deviation {
     /** A form-data part whose content is a multipart body. It is delivered as one part, unless a form expands it ({@code expandNested}). */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /**
-     * A {@code Content-Type} of a part in which some readers find a name or file name of the part. It has the parameter {@code name},
+     * A {@code Content-Type} of a part in which some parsers find a name or file name of the part. It has the parameter {@code name},
      * {@code filename} or {@code filename*}, as mail programs send it, or such text in place of the media type.
      */
     LOOKALIKE_TYPE_PARAMETER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
@@ -137,8 +137,8 @@ public enum Deviation {
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /**
-     * The charset of a field, if it is not a superset of US-ASCII, such as UTF-16 or EBCDIC. Such a charset in a {@code _charset_} field is
-     * ignored.
+     * The charset of a part, if it is not a superset of US-ASCII, such as UTF-16 or EBCDIC. Some parsers search for the next delimiter in it.
+     * Such a charset in a {@code _charset_} field is ignored.
      */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** The charset of a field, if the platform does not support it. UTF-8 is used instead. */

@@ -233,8 +233,8 @@ public final class PartRules {
     }
 
     /**
-     * Checks that all readers find the same name, file name and charset, and that the charset of a field is known and a superset of
-     * US-ASCII.
+     * Checks that all parsers find the same name, file name and charset, that the charset is a superset of US-ASCII, and that the charset
+     * of a field is known.
      */
     private void checkParameters() throws Rejection {
         int start = section.valueStart(typeField);
@@ -259,15 +259,15 @@ public final class PartRules {
                     start,
                     "parsers find different charsets in the Content-Type of a part");
         }
-        String charset = names.hasFilename ? null : TypeParameters.find(type, PartType.CHARSET);
+        String charset = TypeParameters.find(type, PartType.CHARSET);
         if (charset == null) {
             return;
         }
         Charset named = Text.charset(charset);
-        if (named == null) {
+        if (named != null && !Text.keepsAscii(named)) {
+            require(Deviation.CHARSET_WITHOUT_ASCII, start, "the charset of a part is not a superset of US-ASCII");
+        } else if (named == null && !names.hasFilename) {
             require(Deviation.UNKNOWN_CHARSET, start, "the charset of a field is unknown");
-        } else if (!Text.keepsAscii(named)) {
-            require(Deviation.CHARSET_WITHOUT_ASCII, start, "the charset of a field is not a superset of US-ASCII");
         }
     }
 

@@ -601,10 +601,10 @@ public final class ReferenceParser {
             if (odd || charsets.size() > 1) {
                 log.met("AMBIGUOUS_CHARSET", "MALFORMED_HEADER", index, type.offset(0));
             }
-            if (!file && !charsets.isEmpty()) {
+            if (!charsets.isEmpty()) {
                 String name = charsets.get(0);
                 boolean quoted = name.length() > 1 && name.startsWith("\"") && name.endsWith("\"");
-                checkCharset(quoted ? name.substring(1, name.length() - 1) : name, type.offset(0));
+                checkCharset(quoted ? name.substring(1, name.length() - 1) : name, type.offset(0), file);
             }
         }
 
@@ -620,13 +620,15 @@ public final class ReferenceParser {
                     .toList();
         }
 
-        private void checkCharset(String name, int offset) {
+        private void checkCharset(String name, int offset, boolean file) {
             try {
                 if (!keepsAscii(Charset.forName(name))) {
                     log.met("CHARSET_WITHOUT_ASCII", "UNKNOWN_CHARSET", index, offset);
                 }
             } catch (IllegalArgumentException unknown) {
-                log.met("UNKNOWN_CHARSET", "UNKNOWN_CHARSET", index, offset);
+                if (!file) {
+                    log.met("UNKNOWN_CHARSET", "UNKNOWN_CHARSET", index, offset);
+                }
             }
         }
 

@@ -37,7 +37,11 @@ class PartTypeTest {
             "text/plain; charset=utf-8");
 
     private static Sample sample(String type) {
-        String body = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: " + type
+        return sample("", type);
+    }
+
+    private static Sample sample(String parameters, String type) {
+        String body = "--x\r\nContent-Disposition: form-data; name=\"a\"" + parameters + "\r\nContent-Type: " + type
                 + "\r\n\r\n123\r\n--x\r\nContent-Disposition: form-data; name=\"z\"\r\n\r\n456\r\n--x--\r\n";
         return new Sample(
                 Sample.Origin.CRAFTED, "multipart/form-data; boundary=x", body.getBytes(StandardCharsets.ISO_8859_1));
@@ -85,6 +89,17 @@ class PartTypeTest {
         assertFalse(Sluice.STRICT.read(sample(type)).accepts());
         for (Contender netty : List.of(Contender.NETTY42, Contender.NETTY41)) {
             assertEquals(Optional.of(Difference.PARTS_MISSING), difference(netty, type), netty.title);
+        }
+    }
+
+    @Test
+    void charsetOfAFile_withoutAscii_losesPartsInNetty_andIsRejectedByStrict() {
+        Sample file = sample("; filename=\"f\"", "text/csv; charset=utf-16");
+        assertFalse(Sluice.STRICT.read(file).accepts());
+        assertEquals(2, Sluice.STANDARD.read(file).parts().size());
+        for (Contender netty : List.of(Contender.NETTY42, Contender.NETTY41)) {
+            Reading reading = netty.read(file.whole("x"));
+            assertTrue(reading.accepts() && reading.parts().size() < 2, () -> netty.title + ": " + reading.describe());
         }
     }
 
