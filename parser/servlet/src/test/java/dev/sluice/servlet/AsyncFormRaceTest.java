@@ -34,12 +34,12 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Races between events of an asynchronous form. Lincheck runs the threads in many different orders (schedules), each
- * with a new container. A schedule that hangs is a failure. Each build runs an eighth of the schedules, and {@code
- * -Dsluice.races=N} runs N eighths.
+ * with a new container. A schedule that hangs is a failure. The test belongs to {@code -Pfull}, because most of its time
+ * is needed to instrument and compile the classes, even for few schedules. {@code -Dsluice.races=N} runs N eighths.
  */
-@Tag("sized")
+@Tag("full")
 class AsyncFormRaceTest {
-    private static final int FACTOR = ProofSize.of("sluice.races", 1, 8);
+    private static final int FACTOR = ProofSize.of("sluice.races", 8, 8);
     private static final int SCHEDULES = 500;
 
     /** The number of iterations after which Lincheck reports an endless loop. */

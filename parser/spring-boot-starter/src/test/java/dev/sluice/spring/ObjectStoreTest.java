@@ -175,6 +175,9 @@ class ObjectStoreTest {
                 "--sluice.s3.endpoint=" + store.address(),
                 "--sluice.s3.access-key=" + Seaweed.USER,
                 "--sluice.s3.secret-key=" + Seaweed.SECRET));
+        if (!List.of(more).contains("--server.shutdown=graceful")) { // a graceful shutdown needs the quiet period
+            properties.add("--spring.reactor.netty.shutdown-quiet-period=0s");
+        }
         List<String> names =
                 Stream.of(more).map(property -> property.split("=")[0]).toList();
         properties.removeIf(property -> names.contains(property.split("=")[0]));

@@ -454,7 +454,7 @@ class StarterTest {
         start(
                 List.of(Uploads.class),
                 "--server.shutdown=graceful",
-                "--spring.lifecycle.timeout-per-shutdown-phase=" + (finished ? "30s" : "1s"),
+                "--spring.lifecycle.timeout-per-shutdown-phase=" + (finished ? "30s" : "100ms"),
                 "--spring.servlet.multipart.resolve-lazily=" + lazy);
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         MemoryBudget memory = context.getBean(MemoryBudget.class);

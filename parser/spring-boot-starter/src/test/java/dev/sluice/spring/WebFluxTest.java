@@ -663,7 +663,7 @@ class WebFluxTest {
     void shutdown_duringUpload_finishesOrEndsIt(String path, boolean finished, CapturedOutput output) throws Exception {
         start(
                 "--server.shutdown=graceful",
-                "--spring.lifecycle.timeout-per-shutdown-phase=" + (finished ? "120s" : "1s"),
+                "--spring.lifecycle.timeout-per-shutdown-phase=" + (finished ? "120s" : "100ms"),
                 "--logging.level.root=ERROR");
         String body = form("one", MIB);
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);

@@ -63,7 +63,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 @Tag("sized")
 class RedeployTest {
-    private static final int TIMES = ProofSize.of("sluice.deployments", 25, 50);
+    private static final int TIMES = ProofSize.of("sluice.deployments", 16, 25);
     private static final int WARM = 5;
 
     @TempDir
