@@ -40,6 +40,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
@@ -204,7 +205,7 @@ final class KillExperiment {
     }
 
     /** Sweeps by two processes at once, again and again; one has a clock that is two days ahead, if faketime is installed. */
-    private int sweepUntil(Future<?> end) throws IOException, InterruptedException {
+    private int sweepUntil(Future<?> end) throws IOException, InterruptedException, ExecutionException {
         Optional<String> faketime = Seaweed.program("SLUICE_FAKETIME", "faketime");
         int sweeps = 0;
         while (!end.isDone()) {
@@ -218,7 +219,11 @@ final class KillExperiment {
                     out.println("a sweep failed: " + log.get(log.size() - 1));
                 }
             }
-            TimeUnit.MILLISECONDS.sleep(BETWEEN_SWEEPS_MILLIS);
+            try {
+                end.get(BETWEEN_SWEEPS_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (TimeoutException e) {
+                // nodes are still being killed
+            }
         }
         return sweeps;
     }
@@ -359,7 +364,9 @@ final class KillExperiment {
     private Result judge(List<Form> sent, int killed, int sweeps, Duration time)
             throws IOException, InterruptedException {
         URI address = Cluster.ClusterFile.of(directory).store();
-        TimeUnit.SECONDS.sleep(3); // lets the surviving nodes finish
+        if (killed > 0) {
+            TimeUnit.SECONDS.sleep(3); // lets the surviving nodes finish
+        }
         try (S3AsyncClient client = Cluster.client(address);
                 ObjectStore store =
                         S3ObjectStore.builder(Cluster.BUCKET).client(client).build()) {
@@ -390,7 +397,9 @@ final class KillExperiment {
                 }
             }
             found.values().forEach(file -> keys.remove(file.key()));
-            keys.removeIf(key -> key.endsWith("/form.json") || key.startsWith(PREFIX + ".open/"));
+            keys.removeIf(key -> key.endsWith("/form.json")
+                    || key.startsWith(PREFIX + ".open/")
+                    || key.startsWith(PREFIX + ".probe/")); // of a node that starts, or was killed at its start
             keys.forEach(key -> out.println("no form has the file " + key));
             int uploads = client.listMultipartUploads(request -> request.bucket(Cluster.BUCKET))
                     .join()

@@ -30,15 +30,15 @@ class ClusterTest {
         Installed.require("SeaweedFS", Seaweed.program().isPresent());
         Installed.require(
                 "HAProxy", Seaweed.program("SLUICE_HAPROXY", "haproxy").isPresent());
-        int forms = ProofSize.of("sluice.cluster.forms", 24, 200);
+        int forms = ProofSize.of("sluice.cluster.forms", 24, 100);
         StringWriter log = new StringWriter();
         try (Cluster cluster = new Cluster(directory, 0, 3)) {
             assertEquals(1, cluster.pages().size(), "the proxy");
-            int kills = ProofSize.of("sluice.cluster.kills", 2, 20);
+            int kills = ProofSize.of("sluice.cluster.kills", 2, 10);
             KillExperiment.Result result = new KillExperiment(directory, forms, kills, 1, new PrintWriter(log)).run();
             assertTrue(result.isGood(), () -> result + "\n" + log);
             assertEquals(kills, result.kills());
-            assertTrue(result.inPublication() >= kills / 20, () -> result + "\n" + log);
+            assertTrue(result.inPublication() >= kills / 10, () -> result + "\n" + log);
             assertTrue(result.sweeps() >= 2, () -> result + "\n" + log);
             assertTrue(result.verdicts().get("answered, whole") > forms / 2, () -> result + "\n" + log);
             KillExperiment.Result again = new KillExperiment(directory, 8, 0, 1, new PrintWriter(log)).run();
