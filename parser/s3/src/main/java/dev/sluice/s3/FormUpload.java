@@ -280,7 +280,6 @@ final class FormUpload {
             }
             return;
         }
-        file.pieceCount = 0;
         file.content = last == null ? segments.newSegment() : last;
         if (!isSmall) {
             sendContent(file);

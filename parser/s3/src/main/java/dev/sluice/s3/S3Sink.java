@@ -40,8 +40,8 @@ final class S3Sink implements PartSink {
     @Nullable
     String intent;
 
-    /** The number of pieces, known when the file has arrived; 0 if one request stores it. */
-    int pieceCount = -1;
+    /** The number of pieces, known when the file has arrived; 0 before, and if one request stores it. */
+    int pieceCount;
 
     /** The content of a file that one request stores, until it is sent. */
     @Nullable

@@ -63,6 +63,7 @@ class CommitTest {
         private volatile int status;
         private volatile Predicate<String> unproven = NONE;
         private volatile Predicate<String> thrown = NONE;
+        private volatile boolean changesETag;
         private volatile boolean isClosed;
         private volatile boolean hasNoTimer;
 
@@ -81,6 +82,15 @@ class CommitTest {
                 return CompletableFuture.failedFuture(ResponseException.incomplete("no checksum"));
             }
             return late.test(name) ? released.thenCompose(passed -> made) : made;
+        }
+
+        @Override
+        public ObjectStore.Content seen(String key, ObjectStore.Content content) {
+            boolean changes = changesETag;
+            changesETag = false; // only once
+            return changes
+                    ? new ObjectStore.Content(content.bytes(), "other", content.modified(), content.now())
+                    : content;
         }
 
         @Override
@@ -315,6 +325,15 @@ class CommitTest {
         assertTrue(sinks.delete(form.id()).get(MINUTES, TimeUnit.MINUTES));
         assertFalse(exists(form));
         assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
+    void deletion_thatReadAWrongETag_fails() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        network.changesETag = true;
+        assertInstanceOf(MultipartException.class, failure(sinks.delete(form.id())));
+        assertTrue(exists(form));
+        assertTrue(bucket.keys().contains(key(form, "1")));
     }
 
     private void putIntent(S3Form form, String name) {
@@ -614,6 +633,52 @@ class CommitTest {
     }
 
     @Test
+    void segments_becomeSmallerAndLeaveMemoryToOthers() {
+        MemoryBudget few = MemoryBudget.of(64 * MIB);
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), store, System::nanoTime);
+        memory.admit().join();
+        List<Long> leased = new ArrayList<>();
+        for (long capacity; (capacity = memory.tryLease(8 * MIB)) > 0; ) {
+            leased.add(capacity / MIB);
+        }
+        assertEquals(List.of(8L, 8L, 8L, 5L, 5L, 5L), leased);
+        leased.forEach(mebibytes -> memory.returnSegment(mebibytes * MIB));
+        memory.end();
+        assertEquals(0, few.used());
+    }
+
+    @Test
+    void formThatWaits_isServedBeforeOthers() throws Exception {
+        MemoryStore.Network noTimer = new MemoryStore.Network() {
+            @Override
+            public CompletableFuture<Void> after(Duration delay) {
+                return new CompletableFuture<>();
+            }
+        };
+        MemoryStore silent = new MemoryStore(bucket, noTimer);
+        MemoryBudget few = MemoryBudget.of(64 * MIB);
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofMinutes(MINUTES), silent, System::nanoTime);
+        memory.admit().join();
+        memory.admit().join();
+        long first = memory.tryLease(5 * MIB);
+        CompletableFuture<Long> waiting;
+        try (MemoryBudget.Account others = few.open()) {
+            others.reserve(38 * MIB);
+            waiting = memory.lease(5 * MIB, true);
+            assertFalse(waiting.isDone());
+        }
+        assertEquals(0, memory.tryLease(5 * MIB));
+        CompletableFuture<Long> second = memory.lease(5 * MIB, true);
+        assertFalse(second.isDone());
+        memory.end();
+        for (CompletableFuture<Long> each : List.of(waiting, second, CompletableFuture.completedFuture(first))) {
+            assertEquals(5L * MIB, each.getNow(0L));
+            memory.returnSegment(5 * MIB);
+        }
+        memory.end();
+    }
+
+    @Test
     void smallMemoryOfAForm_isFreeAgainAfterARelease() {
         FormSegments segments = new FormSegments(sinks);
         for (int i = 0; i < 3; i++) {
@@ -622,6 +687,42 @@ class CommitTest {
             assertFalse(small.isLeased(), "the memory of the earlier segments is still charged");
             segments.discard(small);
         }
+    }
+
+    @Test
+    void smallMemoryOfAForm_isFreeAgainAfterALease() {
+        sinks.memory.admit().join();
+        FormSegments segments = new FormSegments(sinks);
+        Segment grown = segments.newSegment();
+        assertTrue(segments.makeRoom(grown, SegmentMemory.SMALL / 2, 1));
+        assertTrue(segments.makeRoom(grown, SegmentMemory.SMALL, 1));
+        assertTrue(grown.isLeased());
+        Segment small = segments.newSegment();
+        assertTrue(segments.makeRoom(small, SegmentMemory.SMALL / 2, 1));
+        assertFalse(small.isLeased(), "the memory of the other segment is still charged");
+        segments.discard(small);
+        segments.discard(grown);
+        sinks.memory.end();
+    }
+
+    @Test
+    void form_withThreeUnsentSegments_getsNoMoreMemory() {
+        sinks.memory.admit().join();
+        FormSegments segments = new FormSegments(sinks);
+        List<Segment> unsent = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Segment segment = segments.newSegment();
+            segments.useLease(segment, segments.tryLease(1));
+            segments.queued(segment);
+            unsent.add(segment);
+        }
+        assertEquals(0, segments.tryLease(1));
+        segments.done(unsent.remove(0));
+        long capacity = segments.tryLease(1);
+        assertEquals(5 * MIB, capacity);
+        sinks.memory.returnSegment(capacity);
+        unsent.forEach(segments::done);
+        sinks.memory.end();
     }
 
     @Test
