@@ -33,7 +33,7 @@ final class Responses {
         json(response, error.status(), error.asResponse());
     }
 
-    /** Responses a rejected form. The details of a storage failure go to the log. */
+    /** Sends the error of a rejected form. The details of a storage failure go to the log. */
     static void reject(HttpServletResponse response, MultipartRequestException rejection) throws IOException {
         ErrorResponse error = describe(rejection.getCause());
         if (error.status() >= 500) {
@@ -45,7 +45,7 @@ final class Responses {
         error(response, error);
     }
 
-    /** Responses a form that failed for another reason, if the client can still receive a response. */
+    /** Sends the error of a form that failed for another reason, if the client can still receive a response. */
     static void broken(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
         if (response.isCommitted()) {
             LOG.debug("a request failed after its response had begun", failure);

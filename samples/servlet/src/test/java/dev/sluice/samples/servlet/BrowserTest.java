@@ -23,7 +23,7 @@ import org.openqa.selenium.WebElement;
 /** The page in a real browser. */
 final class BrowserTest {
     private static final String TABLE = """
-            return [...document.querySelectorAll('#' + arguments[0] + '-response tbody tr')].map(row =>
+            return [...document.querySelectorAll('#' + arguments[0] + '-answer tbody tr')].map(row =>
               ['.c-name', '.c-filename', '.c-type', '.c-size', '.c-sha256'].map(cell =>
                 row.querySelector(cell).textContent));
             """;
@@ -85,7 +85,7 @@ final class BrowserTest {
         browser.driver().manage().window().setSize(new Dimension(500, 900));
         browser.screenshot("servlet-result-narrow");
         assertEquals(List.of("left"), browser.runForList("""
-                        return [...new Set([...document.querySelectorAll('#parts-response tr[data-part] td')]
+                        return [...new Set([...document.querySelectorAll('#parts-answer tr[data-part] td')]
                           .map(cell => getComputedStyle(cell).textAlign))];
                         """), "the values are not aligned");
     }
