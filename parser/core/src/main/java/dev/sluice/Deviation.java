@@ -21,8 +21,8 @@ public enum Deviation {
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
     /**
-     * A {@code Content-Type} in which some parsers find a different boundary. The word {@code boundary} occurs in another parameter, as in
-     * {@code xboundary} and {@code x="; boundary=y"}, or in the value of the boundary, as in {@code "boundary=y"} and {@code boundary}, or
+     * A {@code Content-Type} in which some parsers find a different boundary. Either the word {@code boundary} occurs in another parameter
+     * ({@code xboundary}, {@code x="; boundary=y"}), or it occurs in the boundary itself ({@code "boundary=y"}, {@code boundary}), or
      * another quoted parameter contains a backslash.
      */
     LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
@@ -123,7 +123,10 @@ public enum Deviation {
      * whose continuations are not joined has no file name, but other parsers find a file.
      */
     UNREADABLE_FILENAME(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
-    /** A form-data part whose content is a multipart body. It is delivered as one part, unless a form expands it ({@code expandNested}). */
+    /**
+     * A form-data part whose content is a multipart body. It is delivered as one part, unless the form API is set to expand it ({@code
+     * expandNested}).
+     */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /**
      * A {@code Content-Type} of a part in which some parsers find a name or file name of the part. It has the parameter {@code name},
@@ -137,11 +140,11 @@ public enum Deviation {
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /**
-     * The charset of a part, if it is not a superset of US-ASCII, such as UTF-16 or EBCDIC. Some parsers search for the next delimiter in it.
+     * The charset of a part that is not a superset of US-ASCII, such as UTF-16 or EBCDIC. Some parsers search for the next delimiter in it.
      * Such a charset in a {@code _charset_} field is ignored.
      */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
-    /** The charset of a field, if the platform does not support it. UTF-8 is used instead. */
+    /** The charset of a field that the platform does not support. UTF-8 is used instead. */
     UNKNOWN_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED);
 
     /** The decision of a preset on a deviation. */

@@ -28,7 +28,7 @@ class OracleTest {
     private static final long SEED = Long.getLong("sluice.oracle.seed", 20_261_120L);
 
     @Test
-    void generatedBodies_haveTheResultOfTheReferenceParser() {
+    void generatedBodies_giveTheSameResultAsTheReferenceParser() {
         AtomicLong accepted = new AtomicLong();
         LongStream.range(0, BODIES).parallel().forEach(i -> {
             long seed = SEED + i;
@@ -41,9 +41,9 @@ class OracleTest {
         assertTrue(accepted.get() > BODIES / 10, "accepted only " + accepted);
     }
 
-    /** Tries all strings of up to {@link #SYMBOLS} symbols at three places of a Content-Disposition, in which each symbol has a meaning. */
+    /** Tries all strings of up to {@link #SYMBOLS} symbols in three places of a Content-Disposition. Each symbol has a meaning there. */
     @Test
-    void shortContentDispositions_haveTheResultOfTheReferenceParser() {
+    void shortContentDispositions_giveTheSameResultAsTheReferenceParser() {
         List<String> symbols = List.of(
                 ";",
                 "=",
@@ -68,9 +68,9 @@ class OracleTest {
                 .map(body -> new Case("multipart/form-data; boundary=x", Decoding.bytes(body))));
     }
 
-    /** Tries all strings of up to {@link #SYMBOLS} symbols at three places of a Content-Type, in which each symbol has a meaning. */
+    /** Tries all strings of up to {@link #SYMBOLS} symbols in three places of a Content-Type. Each symbol has a meaning there. */
     @Test
-    void shortContentTypes_haveTheResultOfTheReferenceParser() {
+    void shortContentTypes_giveTheSameResultAsTheReferenceParser() {
         List<String> symbols = List.of(
                 ";",
                 "=",

@@ -2,16 +2,16 @@ package dev.sluice.bench;
 
 /**
  * The effort spent on one figure: the number of forks and iterations. Whole decoders have 12 warm-up iterations, because Netty's decoder,
- * the largest, is not fully compiled earlier.
+ * the largest, is not fully compiled any earlier.
  */
 enum Effort {
-    /** Figures that the README claims. Each JVM compiles the code differently, so several forks are needed. */
+    /** Figures that the README states. Each JVM compiles the code differently, so several forks are needed. */
     MAIN(4, 12, 4),
-    /** Figures of which the fastest iteration is compared. */
+    /** Figures that are compared by their fastest iteration. */
     LEAST(5, 8, 4),
     /** Other important tables. */
     WIDE(2, 12, 4),
-    /** Large tables whose rows differ by more than their errors. */
+    /** Large tables whose rows differ by more than the measurement error. */
     FRINGE(1, 12, 6),
     /** Single methods, which are compiled quickly. */
     SMALL(1, 5, 5),

@@ -28,11 +28,14 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** A runner of trials, one fork at a time, with JMH or the program for crates. It converts the results to rows. */
+/**
+ * A runner of trials, one fork at a time, with JMH or, for parsers written in Rust, with the program in {@code bench/crates}. It converts
+ * the results to rows.
+ */
 final class TrialRunner {
     /**
-     * JVM arguments of every fork. The heap is touched in advance so that page faults are not measured. All parsers run in netty's event
-     * loop threads, see {@link FastThreads}.
+     * JVM arguments of every fork. The heap is touched in advance so that page faults are not measured. All parsers run in threads of the
+     * class that netty's event loops use: see {@link FastThreads}.
      */
     static final List<String> JVM_ARGS = List.of(
             "-Xms1g",
@@ -44,7 +47,7 @@ final class TrialRunner {
             "-Djmh.executor=CUSTOM",
             "-Djmh.executor.class=" + FastThreads.class.getName());
 
-    /** If the check, which decodes the body twice, takes longer than this, each iteration has only one operation. */
+    /** If the check, which decodes the body twice, takes longer than this, the figure is measured with {@link Effort#SLOW}. */
     private static final long SLOW_NANOS = 2_500_000_000L;
 
     private final Consumer<String> out;

@@ -19,9 +19,9 @@ public interface FormAdmission {
     Readiness admit() throws IOException;
 
     /**
-     * {@return {@link Readiness#READY} if the form is committed, or a pending readiness to wait for} Called once, after
-     * every sink was {@linkplain PartSink#publish() published}. Nothing can fail the form afterwards. If the readiness
-     * fails, all sinks are {@linkplain PartSink#retract() retracted} and the form fails.
+     * {@return {@link Readiness#READY} if the form is committed, or a pending readiness to wait for} Called once, after every sink was
+     * {@linkplain PartSink#publish() published}. If the readiness fails, all sinks are {@linkplain PartSink#retract() retracted} and the
+     * form fails. Once the form is committed, nothing can fail it.
      *
      * <p>While the readiness is pending, nothing else ends the form, because only the admission can find out whether the
      * form is committed. So the readiness must not stay pending forever.
@@ -33,9 +33,9 @@ public interface FormAdmission {
     }
 
     /**
-     * Asks to give up a pending {@link #commit}, because the form was aborted or the commit takes longer than {@link
-     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission must fail the pending readiness. Otherwise the form
-     * ends as the commit does, and may still complete. Called at most once, on any thread.
+     * Asks the admission to give up a pending {@link #commit}, because the form was aborted or the commit takes longer than {@link
+     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission must fail the pending readiness. Otherwise the
+     * outcome of the commit is the outcome of the form, which may still complete. Called at most once, on any thread.
      *
      * @param reason why the form was aborted
      */

@@ -61,7 +61,7 @@ public interface PartSink extends AutoCloseable {
      * Deletes the published part, because a later part could not be published or the form could not be committed.
      * Called in reverse order.
      *
-     * @throws IOException if the part cannot be deleted. The exception of the form then includes this one
+     * @throws IOException if the part cannot be deleted. This exception is then added to the exception of the form as a suppressed one
      */
     default void retract() throws IOException {}
 
@@ -69,8 +69,8 @@ public interface PartSink extends AutoCloseable {
      * Releases all resources, and deletes the part unless it was published. Idempotent, and called however the form
      * ends.
      *
-     * <p>If {@link #publish} is still pending, the part is deleted and the readiness never becomes ready. If {@code
-     * publish} succeeded before the form noticed, {@link #retract} follows.
+     * <p>If {@link #publish} is still pending, the part is deleted and the readiness never becomes ready. If the part was published before
+     * the form could react, {@link #retract} follows.
      */
     @Override
     void close();

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The body of a part after transfer decoding. Each step decodes a limited number of bytes. Not thread-safe. */
 public final class DecodedBody {
-    /** The number of encoded bytes that are decoded in one step. */
+    /** The maximum number of encoded bytes that are decoded in one step. */
     private static final int MAX_STEP = 8 * 1024;
 
     /** The body before transfer decoding. */

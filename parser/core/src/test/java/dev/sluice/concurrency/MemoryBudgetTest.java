@@ -115,7 +115,7 @@ class MemoryBudgetTest {
                         one.release(2);
                     }
                 } catch (IllegalStateException e) {
-                    // the account was closed before
+                    // the account was already closed
                 }
                 requireWithin(budget);
                 return null;
@@ -134,7 +134,7 @@ class MemoryBudgetTest {
                         return null;
                     });
             if (budget.used() != 0 || budget.peak() > CAPACITY) {
-                throw new AssertionError("used " + budget.used() + ", at most " + budget.peak());
+                throw new AssertionError("used " + budget.used() + ", peak " + budget.peak());
             }
         });
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** The budget of the process: its shares and its limit. */
 class MemoryBudgetTest {
     @Test
-    void reservations_areCountedAndReleased() throws MultipartException {
+    void reservations_areCountedAndLimited() throws MultipartException {
         MemoryBudget budget = MemoryBudget.of(100, 0, 0);
         try (MemoryBudget.Account one = budget.open();
                 MemoryBudget.Account two = budget.open()) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
- * Section C of threats.md, header parameters: the work is linear in their length. Values that are parsed on their own are so long that
+ * Section C of threats.md, header parameters: the work is linear in their length. Values that are parsed outside a body are so long that
  * linear work takes milliseconds and quadratic work would take minutes.
  */
 @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
@@ -44,7 +44,7 @@ class HeaderParametersTest {
         }
     }
 
-    /** Checks the work for values of up to {@code size} characters with every token. */
+    /** Checks that the work is linear for values of up to {@code size} characters that repeat each token. */
     private static void parseAll(int size) {
         for (String token : TOKENS) {
             for (String start : List.of(
@@ -82,7 +82,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2026_34827_escapesInManyParts_takeLinearWork() {
+    void cve_2026_34827_escapesInManyParts_areReadInLinearTime() {
         MultipartOptions options = Run.options(limits -> limits.unlimitedHeaderBytes());
         String escaped = "--x\r\nContent-Disposition: form-data; name=a; filename=\"";
         for (String escape : List.of("\\\"", "\\\\", "\\x")) {
@@ -127,7 +127,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2026_8159_headerOfMaximumSize_takesLinearWork() {
+    void cve_2026_8159_headerOfMaximumSize_isReadInLinearTime() {
         for (String token : TOKENS) {
             for (Preset preset : Run.PRESETS) {
                 LinearWork.require(preset + " " + token, 8000, size -> {
@@ -141,7 +141,7 @@ class HeaderParametersTest {
     }
 
     @Test
-    void cve_2026_42504_encodedWords_areOrdinaryText() throws MultipartException {
+    void cve_2026_42504_encodedWords_areLiteralExceptInCompatible() throws MultipartException {
         String words = "=?utf-8?b?w6k=?= =?utf-8?q?=C3=A9?=";
         for (Preset preset : Run.PRESETS) {
             MultipartOptions options = MultipartOptions.builder().preset(preset).build();

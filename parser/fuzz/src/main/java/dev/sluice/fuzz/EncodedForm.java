@@ -186,13 +186,13 @@ final class EncodedForm {
         return token.toString();
     }
 
-    /** Returns any text without the control characters that are not allowed in a header value. */
+    /** Returns arbitrary text, without the control characters that are not allowed in a header value. */
     private String text() {
         String text = new String(in.take(in.below(48)), StandardCharsets.UTF_8);
         return CONTROLS.matcher(text).replaceAll("");
     }
 
-    /** Returns any bytes, truncated before the last byte of the first delimiter in them. */
+    /** Returns arbitrary bytes, truncated before the last byte of the first delimiter in them. */
     private byte[] content(boolean ofTokens) {
         byte[] bytes = in.take(in.next());
         byte[] content = ofTokens ? Tokens.of(boundary).expand(bytes) : bytes;

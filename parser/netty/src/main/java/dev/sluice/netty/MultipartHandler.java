@@ -30,8 +30,8 @@ import java.util.concurrent.TimeUnit;
  * <p>Every received message goes through one {@link InboundQueue}. The queue is handled in order: one request is
  * current at a time, and the following request waits until this handler or a later handler has written the response to
  * the current one. {@code advance} runs after every read, every task and every event, and decides whether to read, to
- * wait or to close. A message is never handled within a call of the application. Such a call schedules a task, because
- * many pipelined requests would otherwise recurse deeply.
+ * wait or to close. A message is never handled inside a call from the application. Such a call schedules a task, because
+ * otherwise many pipelined requests would cause deep recursion.
  */
 public final class MultipartHandler extends ChannelDuplexHandler {
     private final HandlerGroup group;
@@ -60,7 +60,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         long tick = Math.max(Math.min(grace / 4, TimeUnit.SECONDS.toNanos(1)), 1);
         ScheduledFuture<?> timer =
                 ctx.executor().scheduleWithFixedDelay(() -> checkTimeouts(ctx), tick, tick, TimeUnit.NANOSECONDS);
-        ended.whenComplete((nothing, failure) -> timer.cancel(false)); // it would keep the connection reachable
+        ended.whenComplete(
+                (nothing, failure) -> timer.cancel(false)); // a running timer would keep the connection reachable
         executeLater(ctx, () -> {});
     }
 
@@ -103,7 +104,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         FormExchange form = request.form();
         if (inbound.exceedsLimit(ctx) && form != null && !request.isFullyReceived()) {
             form.abort(MultipartException.because(Reason.BODY_TOO_LARGE)
-                    .saying("more than # bytes of the body came at once")
+                    .saying("more than # bytes of the body arrived at once")
                     .ownLimit(group.bytesPerTurn())
                     .build());
             for (Object next; (next = inbound.peek()) != null && !request.isFullyReceived(); ) {
@@ -157,7 +158,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private void advance(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inbound.peek() == null;
         if (inbound.isInputShutdown() && !request.isFullyReceived() && !form.isOver() && !inbound.containsEndOfBody()) {
-            form.abortTruncated(); // answered, because the client may have closed only its half of the connection
+            form.abortTruncated(); // the form is still answered, because the client may have closed only its half
+            // of the connection
         }
         form.dispatch(); // once for all messages of a read, because each call wakes a worker
         if (isEmpty && form.demand() > 0) {

@@ -274,7 +274,7 @@ class PipelineOrderTest {
         sendForm(100_000);
         assertResponse(200);
         sendForm(2_000_000);
-        assertTrue(assertResponse(413).contains("more than 262144 bytes of the body came at once"));
+        assertTrue(assertResponse(413).contains("more than 262144 bytes of the body arrived at once"));
     }
 
     @Test

@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
 import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 
 /**
- * The deletion of objects with all their versions. In a bucket with versions, a delete marker hides all versions of a key. The versions are
- * deleted first, and the markers last, so that a deletion that fails half-way does not reveal an older version.
+ * The deletion of objects with all their versions. In a bucket with versioning, a delete marker hides all versions of a key. The versions
+ * are deleted first, and the markers last, so that a deletion that fails half-way does not reveal an older version.
  */
 record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
     /** The number of objects that one request can delete. */
@@ -63,7 +63,7 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
     }
 
     /**
-     * Deletes the versions of a key from one page of a listing on, then its markers.
+     * Deletes the versions of a key, starting at one page of the list of versions, and then the delete markers of the key.
      *
      * @param nextKey the start of the page, or null for the first one
      * @param markers the list that collects the markers
@@ -77,7 +77,7 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
                                         .keyMarker(nextKey)
                                         .versionIdMarker(nextVersion))
                                 .thenApply(page -> {
-                                    required("the end of the list", page.isTruncated());
+                                    required("IsTruncated", page.isTruncated());
                                     return page;
                                 }))
                 .thenCompose(page -> {

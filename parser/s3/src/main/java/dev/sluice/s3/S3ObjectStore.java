@@ -291,7 +291,7 @@ public final class S3ObjectStore implements ObjectStore {
                                         .keyMarker(last == null ? null : key)
                                         .uploadIdMarker(last))
                                 .thenApply(page -> {
-                                    required("the end of the list", page.isTruncated());
+                                    required("IsTruncated", page.isTruncated());
                                     return page;
                                 }))
                 .thenCompose(page -> {
@@ -368,7 +368,7 @@ public final class S3ObjectStore implements ObjectStore {
                                         .map(object -> new Listed(object.key(), object.lastModified()))
                                         .toList(),
                                 date(page),
-                                required("the end of the list", page.isTruncated())
+                                required("IsTruncated", page.isTruncated())
                                         ? required("a token", page.nextContinuationToken())
                                         : null)));
     }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One file of a form: its sink, which fills segments and passes them to the {@link FormUpload}, and the state of its upload.
  *
- * <p>The fields of the upload are confined to the events of the form. The fields of the sink belong to the caller while the sink is ready,
- * and to the events of the form while the sink waits for memory, and after it was completed or closed.
+ * <p>Only events of the form (see {@link FormUpload}) access the variables of the upload. The variables of the sink are accessed by the
+ * caller while the sink is ready. While the sink waits for memory, and after it is complete or closed, only events access them.
  */
 final class S3Sink implements PartSink {
     // ---- the upload
@@ -49,7 +49,7 @@ final class S3Sink implements PartSink {
 
     boolean isPublished;
 
-    /** Whether the request that stores the object was made. */
+    /** Whether the request that stores the object has been sent. */
     boolean isStoring;
 
     ObjectStore.@Nullable Stored stored;
@@ -128,7 +128,7 @@ final class S3Sink implements PartSink {
         form.checkFailure();
     }
 
-    /** {@return whether all bytes were taken; otherwise there is no memory for the rest now} */
+    /** {@return whether all bytes were taken; otherwise there is no memory for the rest yet} */
     private boolean take(ByteBuf data) throws IOException {
         while (data.isReadable()) {
             Segment open = filling;
@@ -163,11 +163,11 @@ final class S3Sink implements PartSink {
 
     // ---- events
 
-    /** Continues with a new lease. */
+    /** Continues to take the bytes that waited, with a new lease of memory. */
     void resume(long capacity) {
         ByteBuf rest = held;
         Segment open = filling;
-        if (rest == null || open == null) { // it was closed meanwhile
+        if (rest == null || open == null) { // the sink was closed in the meantime
             form.sinks.memory.returnSegment(capacity);
             return;
         }

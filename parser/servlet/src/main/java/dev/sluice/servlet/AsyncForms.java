@@ -33,7 +33,7 @@ public final class AsyncForms implements AutoCloseable {
      *
      * @param request the request, which is put into asynchronous mode unless it already is
      * @return the form
-     * @throws IllegalStateException if the body is read in another way, or the request does not support asynchronous
+     * @throws IllegalStateException if the body is already being read in another way, or the request does not support asynchronous
      *     operation
      * @throws IOException if the connection fails; not wrapped
      */
@@ -42,7 +42,7 @@ public final class AsyncForms implements AutoCloseable {
     }
 
     /**
-     * Starts to receive the form of a request with its own options.
+     * Starts to receive the form of a request, with options for this request.
      *
      * @param options the options of this receiver, changed with {@link FormOptions#toBuilder()}
      * @return the form

@@ -18,8 +18,7 @@ final class FilteredResponse extends HttpServletResponseWrapper {
     }
 
     /**
-     * {@return the exception that rejected the form of the request; null if there is none or the request did not pass a
-     * filter}
+     * {@return the exception that rejected the form of the request; null if there is none or the request did not go through a filter}
      */
     static @Nullable MultipartRequestException rejection(ServletResponse response) {
         ServletResponse layer = response;

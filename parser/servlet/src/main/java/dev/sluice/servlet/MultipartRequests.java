@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 /**
- * Operations beyond the servlet API for servlets that {@link SluiceFilter} serves. Use one of {@link #form}, {@link #reader} and
+ * Operations beyond the servlet API for servlets behind a {@link SluiceFilter}. Use one of {@link #form}, {@link #reader} and
  * {@link #receive} per request: the body can be read only once.
  */
 public final class MultipartRequests {
@@ -50,7 +50,7 @@ public final class MultipartRequests {
      *     spool
      * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if the request did not pass the filter, or the body is read in another way
+     * @throws IllegalStateException if the request did not go through the filter, or the body is already being read in another way
      */
     public static MultipartForm form(HttpServletRequest request) throws IOException {
         RequestState state = ofForm(request);
@@ -77,7 +77,7 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the form of the request, parsed with its own options}
+     * {@return the form of the request, parsed with options for this request}
      *
      * @param change changes the options of the filter for this request, for example a {@link
      *     FormOptions.Builder#decider}, limits or a progress listener
@@ -85,8 +85,8 @@ public final class MultipartRequests {
      *     spool
      * @throws MultipartRequestException if the disk or a sink fails
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if the request did not pass the filter, the form was parsed before, or the body is read
-     *     in another way. Calls of {@code getParts} and {@code getParameter} parse the form. Spring MVC calls {@code
+     * @throws IllegalStateException if the request did not go through the filter, the form was parsed before, or the body is already
+     *     being read in another way. Calls to {@code getParts} and {@code getParameter} parse the form. Spring MVC calls {@code
      *     getParts} before the controller, unless {@code spring.servlet.multipart.resolve-lazily} is {@code true}
      */
     public static MultipartForm form(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
@@ -100,13 +100,13 @@ public final class MultipartRequests {
     }
 
     /**
-     * Starts to receive the form without a waiting thread, with the options of the filter.
+     * Starts to receive the form without blocking a thread, with the options of the filter.
      *
      * @param request the request, which is put into asynchronous mode unless it already is
      * @return the form
      * @throws MultipartException if the request is not a form; all other rejections fail {@link AsyncForm#completion()}
-     * @throws IllegalStateException if the request did not pass the filter, the body is read in another way, or the request
-     *     does not support asynchronous operation
+     * @throws IllegalStateException if the request did not go through the filter, the body is already being read in another way, or the
+     *     request does not support asynchronous operation
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
         RequestState state = ofForm(request);
@@ -114,7 +114,7 @@ public final class MultipartRequests {
     }
 
     /**
-     * Starts to receive the form like {@link #receive(HttpServletRequest)}, with its own options.
+     * Starts to receive the form like {@link #receive(HttpServletRequest)}, with options for this request.
      *
      * @param change changes the options of the filter for this request, for example a {@link
      *     FormOptions.Builder#decider}, limits or a progress listener
@@ -139,13 +139,12 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return a reader that returns the body part by part and does not store it} The caller closes the reader. It has
-     * the limits and the minimum rate of the filter. Without a filter it has the {@linkplain
-     * MultipartOptions#defaults() default options}.
+     * {@return a reader that returns the body part by part and does not store it} The caller must close the reader. The reader has the
+     * limits and the minimum rate of the filter. Without a filter it has the {@linkplain MultipartOptions#defaults() default options}.
      *
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if the body is read in another way
+     * @throws IllegalStateException if the body is already being read in another way
      */
     public static MultipartReader reader(HttpServletRequest request) throws IOException {
         RequestState state = RequestState.of(request);
@@ -153,13 +152,13 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return a reader that returns the body part by part and does not store it} The caller closes the reader.
+     * {@return a reader that returns the body part by part and does not store it} The caller must close the reader.
      *
      * @param options the limits, the preset and the allocator. Netty's pooled allocator, the default, leaves a cache of
      *     buffers in the calling thread
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
-     * @throws IllegalStateException if the body is read in another way
+     * @throws IllegalStateException if the body is already being read in another way
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
         RequestState state = RequestState.of(request);
@@ -183,7 +182,7 @@ public final class MultipartRequests {
      * {@return a hold that keeps the form open for a thread of the application. Workers started with {@link
      * jakarta.servlet.AsyncContext#start} need none}
      *
-     * @throws IllegalStateException if the request did not pass the filter, or has ended
+     * @throws IllegalStateException if the request did not go through the filter, or has ended
      */
     public static Hold hold(ServletRequest request) {
         RequestState state = filtered(request);
@@ -232,7 +231,7 @@ public final class MultipartRequests {
         RequestState state = RequestState.of(request);
         if (state == null) {
             throw new IllegalStateException(
-                    "the request did not pass a SluiceFilter: map the filter to this path and dispatcher type; it"
+                    "the request did not go through a SluiceFilter: map the filter to this path and dispatcher type; it"
                             + " handles multipart/form-data with POST, PUT and PATCH only");
         }
         return state;

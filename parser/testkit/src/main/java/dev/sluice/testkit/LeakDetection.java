@@ -70,7 +70,7 @@ public final class LeakDetection implements LauncherSessionListener {
                     ? Netty41Trackers.detector(resource)
                     : Netty42LeakDetector.detector(resource);
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("the leak detector of this version of netty cannot be made exact", e);
+            throw new IllegalStateException("leaks cannot be counted exactly with this version of netty", e);
         }
     }
 

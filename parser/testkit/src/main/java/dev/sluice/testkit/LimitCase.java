@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param setting the name of the setting, as in its setter
  * @param file whether the parts have a file name; parts without one must be counted in the same way
  * @param text whether the limit applies only to parts that are read into memory as text
- * @param body creates a body; the argument is the limited size or number, {@link #LIMIT} - 1 to {@link #LIMIT} + 1
- * @param reason the name of the library's reason for rejecting the larger body; null if the limit does not apply to it
+ * @param body creates a body; the argument is the size or number to which the limit applies, from {@link #LIMIT} - 1 to {@link #LIMIT} + 1
+ * @param reason the name of the library's reason for rejecting the body that exceeds the limit; null if the limit does not apply to it
  * @param offset the offset of the offending byte
  * @param part the index of the offending part, -1 outside of parts
  */

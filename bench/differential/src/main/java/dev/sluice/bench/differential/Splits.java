@@ -29,7 +29,7 @@ final class Splits {
      * @param skipped the number of bodies that were not split because they have no boundary or are too large
      */
     record Report(@JsonUnwrapped Provenance provenance, long bodies, long bytes, long skipped, List<Row> readers) {
-        /** The results of one reader: the number of splits, of wrong splits, and of bodies with a wrong split. */
+        /** The results of one parser: the number of splits, of wrong splits, and of bodies with a wrong split. */
         static final class Row {
             public String reader;
             public long splits;

@@ -23,7 +23,7 @@ final class BodyBuilder {
         this(boundary, "\r\n");
     }
 
-    /** @param lineEnd CRLF, or LF for lenient readers */
+    /** @param lineEnd CRLF, or LF for lenient parsers */
     BodyBuilder(String boundary, String lineEnd) {
         this.boundary = boundary;
         this.lineEnd = lineEnd;
@@ -45,7 +45,10 @@ final class BodyBuilder {
         return head(name, filename, type).content(content).account(content);
     }
 
-    /** Adds a file of several blocks, which become pieces of the body. Blocks that are the same array share its memory. */
+    /**
+     * Adds a file of several blocks, which become pieces of the body. Blocks are not copied: an array that is returned several times is
+     * stored once.
+     */
     BodyBuilder fileOfBlocks(String name, String filename, int count, IntFunction<byte[]> blocks) {
         head(name, filename, "application/octet-stream");
         endPiece();

@@ -82,7 +82,7 @@ enum ServletContainer {
             connector.setProperty("address", HOST);
             tomcat.setConnector(connector);
             Context context = tomcat.addContext("", app.directory().toString());
-            ((StandardContext) context).setUnloadDelay(200); // running requests may end in this time
+            ((StandardContext) context).setUnloadDelay(200); // running requests have this long to end
             for (WebApp.ServletAt each : app.servlets()) {
                 Wrapper wrapper = Tomcat.addServlet(context, each.pattern(), each.servlet());
                 wrapper.setAsyncSupported(true);
@@ -155,7 +155,8 @@ enum ServletContainer {
             Undertow.Builder builder = Undertow.builder()
                     .addHttpListener(0, HOST)
                     .setServerOption(
-                            UndertowOptions.SHUTDOWN_TIMEOUT, 200) // by default it waits forever for threads that read
+                            UndertowOptions.SHUTDOWN_TIMEOUT,
+                            200) // by default it waits forever for threads that are reading
                     .setHandler(manager.start());
             if (app.hasLargeBodies()) {
                 builder.setServerOption(UndertowOptions.MAX_ENTITY_SIZE, -1L);
@@ -194,7 +195,7 @@ enum ServletContainer {
 
     private static final String HOST = InetAddress.getLoopbackAddress().getHostAddress();
 
-    /** Loggers of expected errors. They are stored here, because the log manager refers to them weakly. */
+    /** Loggers that report expected errors. They are stored here, because the log manager refers to them weakly. */
     private static final List<Logger> SILENT = Stream.of("org.apache", "io.undertow", "org.xnio", "org.jboss")
             .map(Logger::getLogger)
             .peek(each -> each.setLevel(Level.OFF))

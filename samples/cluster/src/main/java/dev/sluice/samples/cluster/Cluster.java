@@ -29,8 +29,8 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * An object store, upload servers and a proxy in front of them, as processes on this machine. A node or volume server
- * that dies is restarted, as by a supervisor. A file in the directory records the addresses and processes. Thread-safe.
+ * An object store, upload servers and a proxy in front of them, as processes on this machine. A node or volume server that dies is
+ * restarted. A file in the directory of the cluster records the addresses and processes. Thread-safe.
  */
 final class Cluster implements AutoCloseable {
     static final String BUCKET = "uploads";
@@ -49,7 +49,7 @@ final class Cluster implements AutoCloseable {
     final boolean proxied;
     private volatile boolean closed;
 
-    /** A process, identified by its number and its start time, because numbers are reused. */
+    /** A process, identified by its process ID and its start time, because IDs are reused. */
     record Running(long pid, long startMillis) {
         /** The start time is computed from the boot time and differs slightly between JVMs. */
         private static final long SAME_MILLIS = 2000;
@@ -105,7 +105,7 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Starts all processes and returns when the page is available.
+     * Starts all processes and returns when the upload page is available.
      *
      * @param directory the directory for the files of the nodes
      * @param port the port of the proxy; 0 for any free one
@@ -210,7 +210,7 @@ final class Cluster implements AutoCloseable {
         return text.toString();
     }
 
-    /** {@return the addresses of the page: the proxy's, or each node's if HAProxy is not installed} */
+    /** {@return the addresses of the upload page: the proxy's, or each node's if HAProxy is not installed} */
     List<URI> pages() {
         return ports.entrySet().stream()
                 .filter(port -> proxied == port.getKey().equals("proxy"))

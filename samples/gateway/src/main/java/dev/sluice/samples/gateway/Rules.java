@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * @param fields the names of text fields that are forwarded
  * @param files the names of file inputs that are forwarded
  * @param stripped the names of parts that are removed
- * @param types the media types of files, as detected in their first bytes
+ * @param types the media types of files that are forwarded, as detected from their first bytes
  * @param maxFieldBytes the largest size of a field, in bytes
  * @param maxFileBytes the largest size of a file, in bytes
  */

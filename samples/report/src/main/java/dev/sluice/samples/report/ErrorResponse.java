@@ -7,11 +7,11 @@ import dev.sluice.MultipartException.Reason;
 import java.util.Map;
 
 /**
- * The error in a response: a mistake of the client or a problem of the server.
+ * The error in a response: a client error or a server problem.
  *
  * @param status the status of the HTTP response; not part of the JSON
- * @param reason a {@link MultipartException.Reason}, or another word for a problem outside of the body
- * @param kind a {@link MultipartException.Kind}, or {@code HTTP} or {@code STORAGE} for a problem outside of the body
+ * @param reason a {@link MultipartException.Reason}, or a code of this application if the problem is outside the body
+ * @param kind a {@link MultipartException.Kind}, or {@code HTTP} or {@code STORAGE} if the problem is outside the body
  * @param offset the offset of the offending byte in the multipart body, or -1
  * @param part the 0-based index of the offending part, or -1
  * @param message the message, one sentence
@@ -29,16 +29,17 @@ public record ErrorResponse(@JsonIgnore int status, String reason, String kind, 
                 String.valueOf(e.getMessage()));
     }
 
-    /** {@return the error for a form that failed: rejected, out of disk space, or a storage failure} */
+    /** {@return the error for a form that was rejected, did not fit on the disk, or could not be stored} */
     public static ErrorResponse of(Throwable failure) {
         if (failure instanceof MultipartException known) {
             return known.reason() == Reason.DISK_FULL ? diskFull() : of(known);
         }
-        // Free space is not measured, because some may have been freed since. The text is the message of ENOSPC.
+        // Free space is not measured, because some may have been freed since. The string below is the message of the
+        // operating system for ENOSPC.
         return String.valueOf(failure.getMessage()).contains("No space left on device") ? diskFull() : storage();
     }
 
-    /** {@return the error for a problem of the request outside of the body} */
+    /** {@return the error for a problem in the request, but not in its body} */
     public static ErrorResponse http(int status, String reason, String message) {
         return new ErrorResponse(status, reason, "HTTP", -1, -1, message);
     }

@@ -15,7 +15,7 @@ final class Records {
 
     private Records() {}
 
-    /** {@return an empty record with the current date and environment} */
+    /** {@return a new record with only the current date and environment} */
     static ObjectNode today() {
         return JSON.createObjectNode()
                 .put("date", LocalDate.now(ZoneOffset.UTC).toString())
