@@ -184,7 +184,7 @@ class CommitTest {
         IOException gone = new IOException("gone");
         sending.intake().abort(gone);
         assertEquals(gone, failure(sending.form()));
-        network.released.complete(null);
+        // The request is cancelled: its response never arrives.
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
