@@ -5,6 +5,7 @@ import static dev.sluice.s3.ResponseException.required;
 
 import dev.sluice.s3.ObjectStore.Stored;
 import dev.sluice.s3.ObjectStore.Target;
+import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -17,8 +18,8 @@ import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
- * The check that an object was stored as it was sent. A matching checksum in the response proves it. If the response has none, a second request
- * asks for the checksum. If the store has none, a third request reads the object.
+ * The check that an object was stored as it was sent. A matching checksum in the response proves it. If the response has none, a second
+ * request asks for the checksum. If the store has none, a third request reads the object.
  */
 record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     /** The stored object as described by the response to a request. */
@@ -59,7 +60,10 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
                     && Objects.equals(
                             target.metadata().get("form"), found.metadata().get("form"));
             if (!isSame) { // absent, or stored by another form
-                return CompletableFuture.failedFuture(failure);
+                return CompletableFuture.failedFuture(
+                        Retries.unwrap(failure) instanceof ResponseException
+                                ? new IOException("the object is missing: " + target.key(), failure)
+                                : failure);
             }
             requireSame(size, found.contentLength());
             String sum = found.checksumCRC32();

@@ -3,6 +3,7 @@ package dev.sluice.s3;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Iterator;
@@ -16,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** One sweep, as {@link CommitProtocol} describes it. It processes forms one at a time. Forms that cannot be swept do not stop it. */
@@ -56,18 +58,23 @@ final class Sweep {
                     page.objects().forEach(intent -> add(found, intent, page.now()));
                     return CommitProtocol.DONE;
                 })
-                .thenCompose(listed -> protocol.pages(
-                        protocol.prefix + StoreProbe.FOLDER,
-                        page -> protocol.deleteAll(page.objects().stream()
-                                .filter(probe -> isOld(probe.modified(), page.now()))
-                                .map(ObjectStore.Listed::key)
-                                .toList())))
-                .thenCompose(cleaned -> each(
-                        found.values().stream()
-                                .filter(form -> isOld(form.youngest(), form.now))
-                                .toList(),
-                        this::sweep))
+                .thenCompose(listed -> {
+                    List<Supplier<CompletableFuture<Void>>> steps = new ArrayList<>(List.of(this::deleteOldProbes));
+                    found.values().stream()
+                            .filter(form -> isOld(form.youngest(), form.now))
+                            .forEach(form -> steps.add(() -> sweep(form)));
+                    return each(steps, Supplier::get);
+                })
                 .thenApply(done -> new S3Sinks.Swept(forms, uploads, objects));
+    }
+
+    private CompletableFuture<Void> deleteOldProbes() {
+        return protocol.pages(
+                protocol.prefix + StoreProbe.FOLDER,
+                page -> protocol.deleteAll(page.objects().stream()
+                        .filter(probe -> isOld(probe.modified(), page.now()))
+                        .map(ObjectStore.Listed::key)
+                        .toList()));
     }
 
     private void add(Map<String, Open> found, ObjectStore.Listed intent, Instant now) {

@@ -515,6 +515,17 @@ class CommitTest {
         assertFalse(bucket.keys().contains("test/.probe/old"));
     }
 
+    @Test
+    void sweep_withAProbeThatCannotBeDeleted_endsAbandonedForms() {
+        S3Form abandoned = sinks.newForm();
+        putIntent(abandoned, "1");
+        bucket.objects.put("test/.probe/old", new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
+        bucket.now = bucket.now.plus(Duration.ofDays(2));
+        network.lost = name -> name.startsWith("delete [test/.probe/");
+        assertEquals("delete [test/.probe/old] was lost", failure(sinks.sweep()).getMessage());
+        assertTrue(bucket.keys().contains(key(abandoned, "form.json")));
+    }
+
     // ---- keys of the application
 
     @Test

@@ -103,8 +103,8 @@ final class KillExperiment {
     private record Sent(String name, String sha256) {}
 
     /**
-     * A form: its files, the status of its response or {@code no response}, and the keys in the response. A status other than 200 comes from a
-     * node that could not store the form, or from the proxy if it found no node.
+     * A form: its files, the status of its response or {@code no response}, and the keys in the response. A status other than 200 comes
+     * from a node that could not store the form, or from the proxy if it found no node.
      *
      * @param sentNanos when all of the body had been sent, or {@code Long.MAX_VALUE}
      * @param endNanos when the response or the failure arrived
@@ -288,7 +288,7 @@ final class KillExperiment {
                 }
             }
         } catch (IOException e) {
-            outcome = "no answer";
+            outcome = "no response";
         }
         if (bytes.sentNanos < Long.MAX_VALUE) {
             publishing.decrementAndGet();
@@ -431,7 +431,7 @@ final class KillExperiment {
         });
         String outcome = form.outcome().equals("200")
                 ? "answered, "
-                : form.outcome().equals("no answer") ? "not answered, " : "rejected, ";
+                : form.outcome().equals("no response") ? "not answered, " : "rejected, ";
         return outcome + (there == 0 ? "absent" : whole ? "whole" : "in part");
     }
 
