@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The buffers of a {@link MultipartBody} that is being written. Close it even if an exception was thrown. Not thread-safe.
  *
- * <p>A body is a list of pieces. Each content of a part that is long, or is read from a stream, is a piece. Between two of them is a piece
- * with the bytes of delimiters, header sections and short contents. A piece in memory becomes one chunk, without a copy. Content from a
- * stream is read into chunks of equal size, and these also take the delimiters and header sections around it, so that few chunks are short.
+ * <p>A body is a list of pieces. A piece is the content of one part, or the delimiters and header sections between two of them. Short
+ * contents belong to the piece of the delimiters around them, unless the boundary was chosen by the caller. Content in memory becomes one
+ * chunk, without a copy. Content from a stream is read into chunks of equal size, and these also take the delimiters and header sections
+ * around it, so that few chunks are short.
  */
 public final class BodyChunks implements AutoCloseable {
     /**
@@ -49,6 +50,8 @@ public final class BodyChunks implements AutoCloseable {
     /** The number of bytes that the stream must still have, or less than 0 if it is unknown. */
     private long streamLeft;
 
+    private boolean ended;
+
     private boolean closed;
 
     BodyChunks(MultipartBody body, ByteBufAllocator allocator, boolean sharing) {
@@ -82,11 +85,12 @@ public final class BodyChunks implements AutoCloseable {
             open();
             ByteBuf next = memory;
             if (next == null || isBeforeStream()) {
-                next = isEnded() ? null : nextChunk();
+                next = ended ? null : nextChunk();
             } else {
                 memory = null;
             }
             remaining -= next == null ? 0 : next.readableBytes();
+            ended = opened == pieces.size() && memory == null; // the last piece is the close-delimiter
             return next;
         } catch (Throwable e) {
             closed = true;
@@ -96,7 +100,7 @@ public final class BodyChunks implements AutoCloseable {
 
     /** {@return whether all bytes have been returned} */
     public boolean isEnded() {
-        return opened == pieces.size() && memory == null; // the last piece is the close-delimiter
+        return ended;
     }
 
     private boolean isBeforeStream() {

@@ -129,8 +129,8 @@ public enum Deviation {
      */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /**
-     * A {@code Content-Type} of a part in which some parsers find a name or file name of the part. It has the parameter {@code name},
-     * {@code filename} or {@code filename*}, as mail programs send it, or such text in place of the media type.
+     * A {@code Content-Type} of a part in which some parsers find another name, file name or type of the part. It has the parameter {@code
+     * name}, {@code filename} or {@code filename*}, as mail programs send it, a parameter without {@code =}, or the name of a header field.
      */
     LOOKALIKE_TYPE_PARAMETER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /**

@@ -13,14 +13,17 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A relay that forwards a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new
- * boundary. {@link Preset#STRICT} accepts the result. Names that common servers are known to read differently are rejected or replaced. If
- * {@code STRICT} rejects the media type that a client sent for a part, the type is replaced: all parameters but the charset are dropped. If
- * that is not enough, a file gets {@code application/octet-stream}, and a field gets no type. To reject such types instead, decode the form
- * of the client with {@code STRICT}.
+ * boundary. {@link Preset#STRICT} accepts the result. Names that common servers are known to read differently are rejected or replaced. A
+ * media type of the client that the {@link MultipartEncoder} rejects is replaced: all parameters but the charset are dropped. If that is
+ * not enough, a file gets {@code application/octet-stream}, and a field gets no type, and so no charset. Types that {@code STRICT} rejects,
+ * such as a field in UTF-16, are rejected if the form of the client is decoded with {@code STRICT}. The encoder also rejects a malformed
+ * type, the type {@code message/*}, and a field with the type {@code application/octet-stream}: to reject a part with such a type, use the
+ * rule.
  *
  * {@snippet file="RelayForm.java" region="relay"}
  *
@@ -131,20 +134,19 @@ public final class FormRelay implements AutoCloseable {
      * @throws IllegalStateException as {@link MultipartDecoder#finish}, and if this method has been called before
      */
     public void finish(Part... parts) {
-        List<Part> all = List.of(parts);
         try {
-            if (all.stream().anyMatch(part -> part.content == null)) {
+            if (Stream.of(parts).anyMatch(part -> part == null || part.content == null)) {
                 throw new IllegalArgumentException("an added part has no content: pass a buffer, which may be empty");
             } else if (finished) {
                 throw new IllegalStateException("finish() has been called: pass all added parts to one call");
             }
             decoder.finish();
         } catch (RuntimeException e) {
-            all.forEach(part -> ReferenceCountUtil.release(part.content));
+            Stream.of(parts).filter(Objects::nonNull).forEach(part -> ReferenceCountUtil.release(part.content));
             throw e;
         }
         finished = true;
-        added.addAll(all);
+        added.addAll(List.of(parts));
     }
 
     /**

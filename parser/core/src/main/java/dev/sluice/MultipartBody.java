@@ -266,18 +266,29 @@ public final class MultipartBody {
         }
 
         /**
-         * Adds a part of a body that is not a form.
+         * Adds a part of a body that is not a form. In a {@code multipart/related} body, parsers must not take the type of the first part
+         * for a boundary.
          *
          * @throws IllegalStateException if the body is a form
          */
         public Builder part(List<Header> headers, Content content) {
             checkNotBuilt();
             Objects.requireNonNull(content, "content");
+            boolean isRoot = parts == 0 && boundary.mediaType().equals("multipart/related");
+            String type = isRoot ? rootType(headers) : rootType;
             writer.section(heads, headers);
-            if (parts == 0 && boundary.mediaType().equals("multipart/related")) {
-                rootType = "; type=\"" + HeadWriter.mediaType(headers) + '"';
-            }
+            rootType = type;
             return add(null, content);
+        }
+
+        private String rootType(List<Header> headers) {
+            String parameter = "; type=\"" + HeadWriter.mediaType(headers) + '"';
+            try {
+                Boundary.anyMultipart(boundary.contentType(parameter), Preset.STRICT);
+            } catch (MultipartException e) {
+                throw new IllegalArgumentException(e.getMessage(), e);
+            }
+            return parameter;
         }
 
         private void checkNotBuilt() {

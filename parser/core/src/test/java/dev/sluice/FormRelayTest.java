@@ -191,18 +191,18 @@ class FormRelayTest {
     }
 
     @Test
-    void mediaTypeOfTheClient_thatStrictRejects_isReplaced() throws IOException {
+    void mediaTypeOfTheClient_thatTheEncoderRejects_isReplaced() throws IOException {
         String form =
                 "--x\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: text/plain; charset=utf-16\r\n\r\n1"
                         + "\r\n--x\r\nContent-Disposition: form-data; name=\"b\"; filename=\"c\"\r\nContent-Type: image\r\n\r\n2"
                         + "\r\n--x\r\nContent-Disposition: form-data; name=\"d\"; filename=\"e\"\r\n"
                         + "Content-Type: image/png; name=\"f\"\r\n\r\n3\r\n--x\r\n"
                         + "Content-Disposition: form-data; name=\"g\"\r\n"
-                        + "Content-Type: text/plain; charset=iso-8859-1; name=h\r\n\r\n4\r\n--x--\r\n";
+                        + "Content-Type: text/plain ; charset=iso-8859-1; name=h\r\n\r\n4\r\n--x--\r\n";
         for (NameEscaping escaping : NameEscaping.values()) {
             assertEquals(
                     List.of(
-                            "a null text/plain 1",
+                            "a null null 1",
                             "b c application/octet-stream 2",
                             "d e image/png 3",
                             "g null text/plain; charset=iso-8859-1 4"),
@@ -210,7 +210,7 @@ class FormRelayTest {
         }
         assertEquals(
                 List.of(
-                        "d null text/plain 1",
+                        "d null null 1",
                         "d null null 2",
                         "d null image/png 3",
                         "d null text/plain; charset=iso-8859-1 4"),
@@ -322,6 +322,9 @@ class FormRelayTest {
                     assertThrows(IllegalArgumentException.class, () -> relay.finish(complete, incomplete));
             assertEquals("an added part has no content: pass a buffer, which may be empty", e.getMessage());
             assertEquals(0, complete.content().refCnt());
+            Part other = new Part("a", null, null, allocator.buffer().writeByte('a'));
+            assertThrows(IllegalArgumentException.class, () -> relay.finish(null, other));
+            assertEquals(0, other.content().refCnt());
             relay.finish();
             Part late = new Part("a", null, null, allocator.buffer().writeByte('a'));
             assertThrows(IllegalStateException.class, () -> relay.finish(late));

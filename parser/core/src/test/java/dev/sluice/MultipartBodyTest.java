@@ -316,6 +316,18 @@ class MultipartBodyTest {
     }
 
     @Test
+    void related_firstPartWithARejectedType_isNotAdded() throws IOException {
+        MultipartBody.Builder builder = MultipartBody.builder("related");
+        for (String type : List.of("text", "application/x-boundary")) {
+            List<Header> headers = List.of(new Header("Content-Type", type));
+            assertThrows(IllegalArgumentException.class, () -> builder.part(headers, Content.of("a")), type);
+        }
+        MultipartBody body =
+                builder.boundary("x").part(List.of(), Content.of("b")).build();
+        assertEquals(List.of("b"), contents(decoded(body, Way.OUTPUT_STREAM.write(body))));
+    }
+
+    @Test
     void misuse_isRejectedWithAdvice() {
         MultipartBody.Builder form = MultipartBody.builder();
         assertThrows(IllegalStateException.class, () -> form.part(List.of(), Content.of("")));
@@ -403,6 +415,18 @@ class MultipartBodyTest {
             content.release();
             end.release();
         }
+    }
+
+    @Test
+    void chunks_closedBeforeTheEnd_areNotEnded() throws IOException {
+        MultipartBody body = MultipartBody.builder()
+                .file("a", "b", "c/d", Content.of(random(2000)))
+                .build();
+        BodyChunks chunks = body.chunks(allocator);
+        chunks.next().release();
+        chunks.next().release();
+        chunks.close();
+        assertFalse(chunks.isEnded());
     }
 
     @Test

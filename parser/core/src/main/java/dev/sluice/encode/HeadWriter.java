@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A writer of delimiters and header sections to heap buffers. Not thread-safe.
  *
- * <p>If a name or header is rejected, the part is not begun. Its bytes after the mark of the buffer's writer index are discarded by the next
- * call. A usual name is checked and written in one pass. Other names are checked by {@link QuotedName}, and a plain media type by its
+ * <p>If a name or header is rejected, the part is not begun. Its bytes after the mark of the buffer's writer index are discarded by the
+ * next call. A usual name is checked and written in one pass. Other names are checked by {@link QuotedName}, and a plain media type by its
  * grammar. All other headers are written, decoded again with {@link Preset#STRICT}, and rejected if the result differs from the headers
  * passed. This also prevents header injection.
  */
@@ -196,20 +196,17 @@ public final class HeadWriter {
     }
 
     /**
-     * {@return the media type with its charset as the only parameter, or without parameters, if {@link #form} accepts it; otherwise a
-     * neutral type, which for a field is null}
+     * {@return the media type with its charset as the only parameter, if {@link #form} accepts it; otherwise a neutral type, which for a
+     * field is null}
      */
     static @Nullable String replacement(String contentType, boolean isField) {
         int semicolon = contentType.indexOf(';');
-        String plain = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
+        String plain = semicolon < 0
+                ? contentType
+                : contentType.substring(0, semicolon).strip();
         String charset = TypeParameters.find(contentType, CHARSET);
-        String withCharset = plain + "; " + CHARSET + '=' + charset;
-        if (charset != null && acceptsType(withCharset, isField)) {
-            return withCharset;
-        } else if (acceptsType(plain, isField)) {
-            return plain;
-        }
-        return isField ? null : BINARY;
+        String kept = charset == null ? plain : plain + "; " + CHARSET + '=' + charset;
+        return acceptsType(kept, isField) ? kept : isField ? null : BINARY;
     }
 
     /** {@return whether {@link #form} accepts the media type of a field or file} */

@@ -91,9 +91,9 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     }
 
     /**
-     * {@return a sink that sends the part with the names and the type of the client} If {@link dev.sluice.Preset#STRICT} rejects the type,
-     * it is replaced: all parameters but the charset are dropped. If that is not enough, a file gets {@code application/octet-stream}, and
-     * a field gets no type. If the names could be misread, the form is rejected.
+     * {@return a sink that sends the part with the names and the type of the client} If the {@link
+     * dev.sluice.MultipartEncoder} rejects the type, it is replaced as in {@link dev.sluice.FormRelay}. If the names could be misread, the
+     * form is rejected.
      */
     public PartSink part(PartHead head) {
         return new Part(RelayedHead.of(head));

@@ -241,7 +241,7 @@ public final class PartRules {
         byte[] array = section.array();
         int at = start;
         int end = section.valueEnd(typeField);
-        while (at < end && array[at] != '=') {
+        while (at < end && array[at] != '=' && array[at] != ';' && array[at] != ',') {
             at++;
         }
         String type = at < end ? contentType() : null;
@@ -249,8 +249,7 @@ public final class PartRules {
             return;
         }
         if (PartType.describesPart(type)) {
-            String detail =
-                    "some parsers take a parameter of a part's Content-Type for the name or file name of the part";
+            String detail = "some parsers take a parameter of a part's Content-Type for its name, file name or type";
             require(Deviation.LOOKALIKE_TYPE_PARAMETER, start, detail);
         }
         if (PartType.isCharsetAmbiguous(type)) {

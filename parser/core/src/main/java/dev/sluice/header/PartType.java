@@ -4,23 +4,32 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The rules for parameters in the Content-Type of a part. Some parsers take them for the name, file name or another charset of the part.
+ * The rules for parameters in the Content-Type of a part. Some parsers take them for the name, file name, type or charset of the part.
  *
  * <p>Netty splits the value at semicolons outside of quotes, or at commas if it has no semicolon. In every piece, even the first, it looks
- * for {@code =}. A piece that starts with {@code charset} has the charset in which Netty searches for the delimiter after the part. {@code name} and {@code filename} replace the parameters of the Content-Disposition; blanks before the {@code =} prevent this.
+ * for {@code =}. A piece that starts with {@code charset} has the charset in which Netty searches for the delimiter after the part. {@code
+ * name} and {@code filename} replace the parameters of the Content-Disposition, and {@code content-type}, {@code content-length} and {@code
+ * content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every piece after the first without
+ * {@code =} replaces the media type.
  *
- * <p>Rack 2 searches all header fields of a part for {@code ; filename=} and {@code ; filename*=}. It finds them even in some quoted values.
+ * <p>Rack 2 searches all header fields of a part for {@code ; filename=} and {@code ; filename*=}. It finds them even in some quoted
+ * values.
  */
 final class PartType {
     static final String CHARSET = "charset";
     private static final String PLAIN_CHARSET = CHARSET + '=';
+    private static final List<String> READ_BY_NETTY =
+            List.of("name=", "filename=", "content-type=", "content-length=", "content-transfer-encoding=");
 
     private PartType() {}
 
-    /** {@return whether Netty or Rack finds a name or file name of the part in {@code contentType}} */
+    /** {@return whether Netty or Rack finds a name, file name or header field of the part in {@code contentType}} */
     static boolean describesPart(String contentType) {
-        for (String piece : pieces(contentType)) {
-            if (starts(piece, 0, "name=") || starts(piece, 0, "filename=")) {
+        List<String> pieces = pieces(contentType);
+        for (int i = 0; i < pieces.size(); i++) {
+            String piece = pieces.get(i);
+            boolean replacesType = i > 0 && !piece.isEmpty() && piece.indexOf('=') < 0 && !starts(piece, 0, CHARSET);
+            if (replacesType || READ_BY_NETTY.stream().anyMatch(name -> starts(piece, 0, name))) {
                 return true;
             }
         }

@@ -33,7 +33,9 @@ public final class ReferenceParser {
     private static final Pattern OTHER_CHARSET = Pattern.compile("(?isu)charset[^=]*=.*");
 
     private static final Pattern PLAIN_CHARSET = Pattern.compile("(?isu)charset=.*");
-    private static final Pattern NAME = Pattern.compile("(?isu)(file)?name=.*");
+    private static final Pattern NAME =
+            Pattern.compile("(?isu)((file)?name|content-(type|length|transfer-encoding))=.*");
+    private static final Pattern OTHER_TYPE = Pattern.compile("(?isu)(?!charset)[^=]+");
     private static final Pattern FILENAME = Pattern.compile("(?isu).*;[ \\t]*filename\\*?=.*");
 
     private final byte[] body;
@@ -595,7 +597,10 @@ public final class ReferenceParser {
             odd |= !found.stream()
                     .allMatch(piece -> PLAIN_CHARSET.matcher(piece).matches());
             if (FILENAME.matcher(text).matches()
-                    || pieces.stream().anyMatch(piece -> NAME.matcher(piece).matches())) {
+                    || pieces.stream().anyMatch(piece -> NAME.matcher(piece).matches())
+                    || pieces.stream()
+                            .skip(1)
+                            .anyMatch(piece -> OTHER_TYPE.matcher(piece).matches())) {
                 log.met("LOOKALIKE_TYPE_PARAMETER", "MALFORMED_HEADER", index, type.offset(0));
             }
             if (odd || charsets.size() > 1) {
