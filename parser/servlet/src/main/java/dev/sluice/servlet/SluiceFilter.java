@@ -199,11 +199,19 @@ public final class SluiceFilter implements Filter {
     }
 
     FilterSettings settings() {
-        return Objects.requireNonNull(settings, "init has not been called");
+        return initialized(settings);
     }
 
     FormService service() {
-        return Objects.requireNonNull(service, "init has not been called");
+        return initialized(service);
+    }
+
+    private static <T> T initialized(@Nullable T made) {
+        if (made == null) {
+            throw new IllegalStateException(
+                    "the filter is not initialized: call init(FilterConfig) before the first request");
+        }
+        return made;
     }
 
     /** {@return the number of requests of this filter that have not ended} */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
@@ -14,8 +15,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -236,6 +239,34 @@ class UploadServerTest {
         String head = TestForm.head("/upload", "Content-Length: " + body.length, "Expect: 100-continue");
         byte[] request = head.replace("HTTP/1.1", "HTTP/1.0").getBytes(StandardCharsets.US_ASCII);
         assertEquals(200, send(server, TestForm.joined(request, body)).status());
+    }
+
+    @Test
+    void writeFailure_ofAFullDisk_hasStatus507() {
+        assertEquals(
+                507,
+                ErrorResponse.of(new FileSystemException("f", null, "No space left on device"))
+                        .status());
+    }
+
+    @Test
+    void close_duringUploads_leavesNothing() throws Exception {
+        byte[] request = TestForm.request(
+                "/upload",
+                new TestForm().file("f", "a.bin", TestForm.noise(2_000_000, 1)).body());
+        List<RawHttp> connections = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            RawHttp connection = new RawHttp(server.port());
+            connections.add(connection);
+            connection.send(request, 0, request.length - 1 - i * request.length / 20);
+        }
+        server.close();
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(List.of(), files.toList());
+        }
+        for (RawHttp connection : connections) {
+            connection.close();
+        }
     }
 
     @Test

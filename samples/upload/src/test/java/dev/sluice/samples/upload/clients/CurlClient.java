@@ -36,7 +36,7 @@ public final class CurlClient implements UploadClient {
     /**
      * The result of a request.
      *
-     * @param answer the server's response
+     * @param response the response of the server
      * @param trace curl's output with {@code verbose}: lines that start with {@code >} or {@code <}
      */
     public record Traced(ServerResponse response, String trace) {}
