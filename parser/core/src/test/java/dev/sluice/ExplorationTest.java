@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,6 +32,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * An exploration of all states that a decoder can reach. It shows for each state that the result does not depend on how the bytes are split
@@ -172,6 +174,7 @@ class ExplorationTest {
 
     @Test
     @Tag("full")
+    @Timeout(value = 35, unit = TimeUnit.MINUTES) // on a busy machine
     void reachableStates_allPresetsBoundariesAndLimits_haveSameResultForAllChunks() {
         Stream<Supplier<Exploration>> all = Stream.of(Preset.STRICT, Preset.STANDARD, Preset.COMPATIBLE)
                 .flatMap(preset -> Stream.concat(

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #discard}, further chunks are released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
- * its capacity, because that is the memory it occupies. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large,
- * a form has no room until its own chunks are decoded.
+ * its capacity, because that is the memory it occupies. A slice of a buffer that is mostly empty
+ * is copied, because it would occupy much more. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large, a form
+ * has no room until its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
  * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
@@ -51,11 +52,31 @@ public final class BodyQueue {
             chunk.release();
             return false;
         }
-        int kept = chunk.capacity();
+        ByteBuf waiting = wastesMemory(chunk) ? copy(chunk) : chunk;
+        int kept = waiting.capacity();
         waitingBytes.addAndGet(kept);
         memory.addWaiting(kept);
-        chunks.add(chunk);
+        chunks.add(waiting);
         return true;
+    }
+
+    /** {@return whether {@code chunk} is a slice of a buffer that is at most half full, such as that of a short network read} */
+    private static boolean wastesMemory(ByteBuf chunk) {
+        ByteBuf root = chunk;
+        for (ByteBuf outer; (outer = root.unwrap()) != null; ) {
+            root = outer;
+        }
+        return chunk.capacity() < root.capacity() && root.writerIndex() <= root.capacity() / 2;
+    }
+
+    /** {@return a copy of the bytes of {@code chunk}, which is released} */
+    private static ByteBuf copy(ByteBuf chunk) {
+        try {
+            int size = chunk.readableBytes();
+            return chunk.alloc().buffer(size, size).writeBytes(chunk, chunk.readerIndex(), size);
+        } finally {
+            chunk.release();
+        }
     }
 
     public void finish() {
