@@ -241,7 +241,7 @@ public final class PartRules {
         byte[] array = section.array();
         int at = start;
         int end = section.valueEnd(typeField);
-        while (at < end && array[at] != '=' && array[at] != ';' && array[at] != ',') {
+        while (at < end && array[at] != '=' && array[at] != ';') {
             at++;
         }
         String type = at < end ? contentType() : null;

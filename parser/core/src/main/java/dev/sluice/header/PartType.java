@@ -9,7 +9,7 @@ import java.util.List;
  * <p>Netty splits the value at semicolons outside of quotes, or at commas if it has no semicolon. In every piece, even the first, it looks
  * for {@code =}. A piece that starts with {@code charset} has the charset in which Netty searches for the delimiter after the part. {@code
  * name} and {@code filename} replace the parameters of the Content-Disposition, and {@code content-type}, {@code content-length} and {@code
- * content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every piece after the first without
+ * content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every parameter without
  * {@code =} replaces the media type.
  *
  * <p>Rack 2 searches all header fields of a part for {@code ; filename=} and {@code ; filename*=}. It finds them even in some quoted
@@ -25,11 +25,15 @@ final class PartType {
 
     /** {@return whether Netty or Rack finds a name, file name or header field of the part in {@code contentType}} */
     static boolean describesPart(String contentType) {
-        List<String> pieces = pieces(contentType);
-        for (int i = 0; i < pieces.size(); i++) {
-            String piece = pieces.get(i);
-            boolean replacesType = i > 0 && !piece.isEmpty() && piece.indexOf('=') < 0 && !starts(piece, 0, CHARSET);
-            if (replacesType || READ_BY_NETTY.stream().anyMatch(name -> starts(piece, 0, name))) {
+        for (String piece : pieces(contentType)) {
+            if (READ_BY_NETTY.stream().anyMatch(name -> starts(piece, 0, name))) {
+                return true;
+            }
+        }
+        TypeParameters parameters = TypeParameters.of(contentType);
+        while (parameters.next()) {
+            String parameter = parameters.current();
+            if (!parameter.isEmpty() && parameter.indexOf('=') < 0 && !starts(parameter, 0, CHARSET)) {
                 return true;
             }
         }

@@ -598,9 +598,10 @@ public final class ReferenceParser {
                     .allMatch(piece -> PLAIN_CHARSET.matcher(piece).matches());
             if (FILENAME.matcher(text).matches()
                     || pieces.stream().anyMatch(piece -> NAME.matcher(piece).matches())
-                    || pieces.stream()
-                            .skip(1)
-                            .anyMatch(piece -> OTHER_TYPE.matcher(piece).matches())) {
+                    || text.contains(";")
+                            && pieces.stream()
+                                    .skip(1)
+                                    .anyMatch(piece -> OTHER_TYPE.matcher(piece).matches())) {
                 log.met("LOOKALIKE_TYPE_PARAMETER", "MALFORMED_HEADER", index, type.offset(0));
             }
             if (odd || charsets.size() > 1) {

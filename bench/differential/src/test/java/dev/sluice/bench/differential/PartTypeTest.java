@@ -86,7 +86,7 @@ class PartTypeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"image/png; content-type=text/html", "image/png; text/html", "image/png, text/html"})
+    @ValueSource(strings = {"image/png; content-type=text/html", "image/png; text/html"})
     void mediaType_inNetty_isRejectedByStrict(String type) throws IOException {
         Sample file = sample("; filename=\"f\"", type);
         assertFalse(Sluice.STRICT.read(file).accepts());
