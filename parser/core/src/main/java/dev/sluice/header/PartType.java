@@ -9,8 +9,8 @@ import java.util.List;
  * <p>Netty splits the value at semicolons outside of quotes, or at commas if it has no semicolon. In every piece, even the first, it looks
  * for {@code =}. A piece that starts with {@code charset} has the charset in which Netty searches for the delimiter after the part. {@code
  * name} and {@code filename} replace the parameters of the Content-Disposition, and {@code content-type}, {@code content-length} and {@code
- * content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every parameter without
- * {@code =} replaces the media type.
+ * content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every parameter without {@code =}
+ * replaces the media type.
  *
  * <p>Rack 2 searches all header fields of a part for {@code ; filename=} and {@code ; filename*=}. It finds them even in some quoted
  * values.

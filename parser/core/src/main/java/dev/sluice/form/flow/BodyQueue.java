@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #discard}, further chunks are released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
- * its capacity, because that is the memory it occupies. A slice of a buffer that is mostly empty
- * is copied, because it would occupy much more. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large, a form
- * has no room until its own chunks are decoded.
+ * its capacity, because that is the memory it occupies. A slice of a buffer that is mostly empty is copied, because it would occupy much
+ * more. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large, a form has no room until its own chunks are
+ * decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
  * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
