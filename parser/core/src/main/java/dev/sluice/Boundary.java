@@ -87,8 +87,8 @@ public final class Boundary {
      */
     public static Boundary random(String mediaType) {
         String value = RandomBoundary.next();
-        return mediaType.equals(
-                        ContentTypeParser.FORM_DATA) // the usual type is not parsed, because most forms are small
+        // The usual type is not parsed, because most forms are small.
+        return mediaType.equals(ContentTypeParser.FORM_DATA)
                 ? new Boundary(new ContentTypeParser.Result(value, mediaType, List.of()))
                 : of(value, mediaType);
     }

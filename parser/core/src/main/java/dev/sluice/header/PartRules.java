@@ -233,8 +233,8 @@ public final class PartRules {
     }
 
     /**
-     * Checks that all parsers find the same name, file name and charset, that the charset is a superset of US-ASCII, and that the charset
-     * of a field is known.
+     * Checks that all parsers find the same name, file name, type and charset, that the charset is a superset of US-ASCII, and that the
+     * charset of a field is known.
      */
     private void checkParameters() throws Rejection {
         int start = section.valueStart(typeField);

@@ -60,8 +60,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         long tick = Math.max(Math.min(grace / 4, TimeUnit.SECONDS.toNanos(1)), 1);
         ScheduledFuture<?> timer =
                 ctx.executor().scheduleWithFixedDelay(() -> checkTimeouts(ctx), tick, tick, TimeUnit.NANOSECONDS);
-        ended.whenComplete(
-                (nothing, failure) -> timer.cancel(false)); // a running timer would keep the connection reachable
+        // A running timer would keep the connection reachable.
+        ended.whenComplete((nothing, failure) -> timer.cancel(false));
         executeLater(ctx, () -> {});
     }
 
@@ -158,8 +158,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private void advance(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inbound.peek() == null;
         if (inbound.isInputShutdown() && !request.isFullyReceived() && !form.isOver() && !inbound.containsEndOfBody()) {
-            form.abortTruncated(); // the form is still answered, because the client may have closed only its half
-            // of the connection
+            // The client still gets a response, because it may have closed only its half of the connection.
+            form.abortTruncated();
         }
         form.dispatch(); // once for all messages of a read, because each call wakes a worker
         if (isEmpty && form.demand() > 0) {

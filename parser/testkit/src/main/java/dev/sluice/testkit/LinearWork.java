@@ -31,8 +31,7 @@ public final class LinearWork {
         long largeTime = Long.MAX_VALUE;
         long smallTime = Long.MAX_VALUE;
         long end = THREADS.getCurrentThreadCpuTime() + MAX_NANOS;
-        // Rounds of microseconds can end long before the JIT compiler has replaced slow code, so only the time limits
-        // them.
+        // Only the time limits the rounds: many short rounds can end before the JIT compiler has replaced slow code.
         while (THREADS.getCurrentThreadCpuTime() < end) {
             // The large input comes first, so that code that is not compiled yet cannot hide slow work.
             largeTime = Math.min(largeTime, time(large, 1));
