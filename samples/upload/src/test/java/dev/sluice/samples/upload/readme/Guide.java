@@ -32,9 +32,9 @@ final class Guide {
     String stream(InputStream in, String contentType) throws IOException {
         // @start region="form"
         try (MultipartForm form = forms.read(in, contentType)) {
-            String title = form.requireText("title"); // if it is missing: an exception, with the status 400
-            for (FormPart photo : form.files("photo")) { // none if the user left the input empty
-                photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise deleted with the form
+            String title = form.requireText("title"); // throws if it is missing; the status is 400
+            for (FormPart photo : form.files("photo")) { // empty if the user chose no file
+                photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // close() deletes all others
             }
             return title;
         }

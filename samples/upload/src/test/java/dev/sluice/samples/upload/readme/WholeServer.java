@@ -24,8 +24,8 @@ final class WholeServer {
             int status = 201;
             String contentType = exchange.getRequestHeaders().getFirst("Content-Type"); // null is answered with 415
             try (MultipartForm form = forms.read(exchange.getRequestBody(), contentType)) {
-                for (FormPart photo : form.files("photo")) { // none if the user left the input empty
-                    photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // otherwise deleted with the form
+                for (FormPart photo : form.files("photo")) { // empty if the user chose no file
+                    photo.moveTo(directory.resolve(UUID.randomUUID() + ".jpg")); // close() deletes all others
                 }
             } catch (MultipartException e) {
                 status = e.httpStatus(); // 413 if too large, 400 if malformed
