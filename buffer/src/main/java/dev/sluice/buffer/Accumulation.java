@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A growing buffer for bytes that span several chunks, such as a header section split by the network. Not thread-safe.
  *
- * <p>The bytes are in one heap buffer. Callers may retain slices of it, which are never overwritten: if a slice is retained ({@code
- * refCnt() > 1}), {@link #truncate} releases the buffer and copies the remaining bytes to a new one. The size has no limit here; the caller
- * must limit it.
+ * <p>The bytes are in one heap buffer. Callers may retain slices of it, which are never overwritten: if a slice is retained
+ * ({@code refCnt() > 1}), {@link #truncate} copies the remaining bytes to a new buffer and releases the old one. The size is not limited
+ * here; the caller must limit it.
  */
 public final class Accumulation implements AutoCloseable {
     private final ByteBufAllocator allocator;
@@ -55,7 +55,7 @@ public final class Accumulation implements AutoCloseable {
     /**
      * {@return the array that contains the bytes, starting at {@link #arrayOffset()}; do not write to it}
      *
-     * <p>It is valid until the next append or truncation.
+     * <p>The array is valid until the next append or truncation.
      */
     public byte[] array() {
         return array;

@@ -11,7 +11,7 @@ import java.nio.channels.WritableByteChannel;
 public final class ChannelOutput {
     private ChannelOutput() {}
 
-    /** Rejects a channel that is not in blocking mode, because writing to it would be a busy loop. */
+    /** Rejects a channel that is not in blocking mode, because its {@code write} may accept no bytes. */
     public static void requireBlocking(WritableByteChannel channel) {
         if (channel instanceof SelectableChannel selectable && !selectable.isBlocking()) {
             throw new IllegalBlockingModeException();

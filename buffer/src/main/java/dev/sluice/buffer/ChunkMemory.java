@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>A direct buffer that is not derived from another one: its internal NIO buffer. Opening allocates nothing once Netty has created
  *       that buffer.
  *   <li>Any other direct buffer over contiguous memory, such as a slice, a duplicate, a read-only view or a composite of one component: an
- *       NIO view of the whole memory, created for this object. The internal buffer of the root cannot be used here, because the thread that
- *       receives from the network may be changing its position at the same time. The view stays cached when the chunk is closed, and is
- *       used again for later chunks over the same memory. Opening allocates two small objects for each new piece of memory, or for each
- *       chunk if Netty does not provide the memory address.
+ *       NIO view of the whole memory, created for this object. The internal buffer of the underlying memory cannot be used here, because
+ *       the thread that receives from the network may be changing the position of that buffer at the same time. The view stays cached when
+ *       the chunk is closed, and serves later chunks over the same memory. Opening allocates two small objects for each new piece of
+ *       memory, or for each chunk if Netty does not provide the memory address.
  *   <li>Everything else, such as a composite of several components: the {@link ByteBuf} itself, byte by byte and with its own searches. The
  *       components of an unmodifiable composite keep their leak-aware wrappers, so reading such a chunk leaves leak records.
  * </ol>
@@ -49,10 +49,10 @@ public final class ChunkMemory {
     /** A view of direct memory; never of an array. */
     private @Nullable ByteBuffer view;
 
-    /** The difference between an index in the array or view and the index of the same byte in the chunk. */
+    /** Added to an index of the chunk, it gives the index of the same byte in the array or view. */
     private int shift;
 
-    /** The view created for an earlier chunk. Its memory may have been freed or reused since. */
+    /** The view that was created last, for this or an earlier chunk. Its memory may have been freed or reused since. */
     private ByteBuffer cachedView = EMPTY;
 
     private long cachedAddress;
@@ -101,10 +101,9 @@ public final class ChunkMemory {
             array = writable.array();
             shift = writable.arrayOffset();
         } else if (memory.isDirect() && memory.nioBufferCount() == 1) {
-            // A derived or composite buffer would return the internal buffer of its root, which others may be using.
-            boolean root = memory.unwrap() == null && memory.isContiguous();
+            boolean ownsMemory = memory.unwrap() == null && memory.isContiguous(); // a composite is not contiguous
             ByteBuffer seen =
-                    root ? withShift(memory.internalNioBuffer(from, to - from), from) : sharedView(memory, from, to);
+                    ownsMemory ? withShift(memory.internalNioBuffer(from, to - from), from) : ownView(memory, from, to);
             viewLimit = seen.limit();
             view = seen;
         }
@@ -114,8 +113,8 @@ public final class ChunkMemory {
         end = to;
     }
 
-    /** {@return a view of the memory whose position and limit no other code changes} Sets {@link #shift}. */
-    private ByteBuffer sharedView(ByteBuf memory, int from, int to) {
+    /** {@return a view that only this object uses, so that no other code changes its position and limit} Sets {@link #shift}. */
+    private ByteBuffer ownView(ByteBuf memory, int from, int to) {
         if (memory.hasMemoryAddress()) {
             long address = memory.memoryAddress();
             if (!cacheCovers(address + from, address + to)) {
@@ -150,7 +149,7 @@ public final class ChunkMemory {
     }
 
     /**
-     * {@return whether the memory of the view can be read; false if the JDK detects that its arena was closed}
+     * {@return whether the memory of the view can be read; false if the JDK detects that the memory has been freed}
      *
      * @param index the index of a byte of the open chunk. For other bytes, the JDK may not detect that they were freed, and the JVM may
      *     crash

@@ -6,18 +6,16 @@ package dev.sluice.buffer;
  *
  * <h2>State</h2>
  *
- * <p>The delimiter's text is {@code CRLF "--" boundary}. If {@code acceptBareLf} is set, {@code LF "--" boundary} is a delimiter too; a CR
- * directly before that LF belongs to the delimiter. The search keeps no bytes between chunks. Matched bytes are equal to the text, so these
- * indices into the text are enough:
+ * <p>The delimiter's text is {@code CRLF "--" boundary}. If {@code acceptBareLf} is set, {@code LF "--" boundary} is a delimiter too. The
+ * search keeps no bytes between chunks. Matched bytes are equal to the text, so these indices into the text are enough:
  *
  * <ul>
  *   <li>{@link #matchEnd()}: the end of the current match. The last bytes of the input are equal to the text from {@code matchStart()} up
  *       to this index. 0 means that there is no match; the length of the text means that the delimiter is complete.
  *   <li>{@link #matchStart()}: the start of the current match. It is 0 after CRLF, 1 after a bare LF, and 2 after {@link #prime()}, because
  *       the delimiter then needs no line break. {@code matchEnd() - matchStart()} bytes of the input have matched.
- *   <li>{@link #failedStart()} and {@link #failedEnd()}: {@code matchStart()} and {@code matchEnd()} of the last match
- *       that failed. These bytes turned out to be data, and the caller delivers them from {@link Delimiter#text(int,
- *       int)}.
+ *   <li>{@link #failedStart()} and {@link #failedEnd()}: {@code matchStart()} and {@code matchEnd()} of the last match that failed. The
+ *       bytes of that match were data, and the caller delivers them from {@link Delimiter#text(int, int)}.
  * </ul>
  *
  * <p>A <em>lookalike</em> is {@code "--" boundary} after a bare CR, or after a bare LF that does not count as a line break. It is data.
@@ -51,10 +49,10 @@ public final class DelimiterSearch {
     /** The number of bytes searched without grams after too many false alarms. */
     private static final int GRAMS_PAUSE = 64 * 1024;
 
-    /** The smallest number of grams in the delimiter (the stride) with which grams are faster than blocks. */
+    /** The smallest number of grams in the delimiter (the stride) for which the gram filter is faster than blocks. */
     private static final int MIN_STRIDE = 12;
 
-    /** The smallest stride with which grams are faster than vectorized passes over spans. */
+    /** The smallest stride for which the gram filter is faster than vectorized passes over spans. */
     private static final int MIN_STRIDE_WITH_VECTORS = 28;
 
     /** A position that no body reaches. */
@@ -157,7 +155,7 @@ public final class DelimiterSearch {
 
     /**
      * Sets whether the search stops at lookalikes; initially it does not. After the search has stopped at a lookalike,
-     * it continues only after a call of this method.
+     * it continues only after a call to this method.
      */
     public void watch(boolean lookalikes) {
         watching = lookalikes;
@@ -232,7 +230,7 @@ public final class DelimiterSearch {
         return at;
     }
 
-    /* Continues comparing a lookalike that began in an earlier range. Returns the same as compareAfterBreak. */
+    /* Continues comparing a lookalike that began in an earlier range. The result means the same as for compareAfterBreak. */
     private int resumeLookalike(ChunkMemory chunk, int from, int to) {
         int most = Math.min(length - lookalike, to - from);
         int same = chunk.matching(from, text, lookalike + 1, most);
@@ -285,7 +283,7 @@ public final class DelimiterSearch {
         return compare(chunk, i, to, to);
     }
 
-    /** {@return the smallest stride with which grams are faster than the other filters for this kind of memory} */
+    /** {@return the smallest stride for which the gram filter is faster than the others, for this kind of memory} */
     static int minStride(int minPassLength) {
         return minPassLength < ViewKernel.NO_PASSES ? MIN_STRIDE_WITH_VECTORS : MIN_STRIDE;
     }
@@ -304,7 +302,7 @@ public final class DelimiterSearch {
      *     if a pass finds no position with the first dash and the last byte: continue with the next span
      *     otherwise: search the span block by block, and the next PASS_PAUSE bytes without passes
      *
-     * Returns the same as searchBlocks.
+     * The result means the same as for searchBlocks.
      */
     private int searchSpans(ChunkMemory chunk, int i, int end, int to, long position) {
         int at = i;
@@ -352,7 +350,7 @@ public final class DelimiterSearch {
      * for each line break in [from, end):
      *     compare the bytes after it with the rest of the delimiter; if all bytes up to `to` are equal: a match or a lookalike
      *
-     * Returns the same as compareAfterBreak.
+     * The result means the same as for compareAfterBreak.
      */
     private int compare(ChunkMemory chunk, int from, int end, int to) {
         int i = from;
@@ -399,9 +397,9 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Continues a match with the next bytes. If they differ from the delimiter, {@code matchEnd()} is 0 afterwards: the bytes
-     * {@link #failedStart()} to {@link #failedEnd()} of the delimiter's text were data (none if the search was primed), and the byte at the
-     * returned index is not consumed. Otherwise the match is complete or extends to {@code to}.
+     * Continues a match with the next bytes. If they differ from the delimiter, {@code matchEnd()} is 0 afterwards. The bytes
+     * {@link #failedStart()} to {@link #failedEnd()} of the delimiter's text were then data (possibly none, after {@link #prime}), and the
+     * byte at the returned index is not consumed. Otherwise the match is complete or extends to {@code to}.
      *
      * @return the index after the last byte consumed
      * @param from the index of the first byte in the chunk

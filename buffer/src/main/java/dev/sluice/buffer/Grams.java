@@ -3,8 +3,8 @@ package dev.sluice.buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The set of all sequences of four bytes ("grams") in a delimiter, as a hash table without collisions. One comparison
- * shows whether a gram is in the set, so random bytes hardly ever cause a false alarm.
+ * The set of all sequences of four bytes ("grams") in a delimiter, as a hash table without collisions. One comparison shows whether a gram
+ * is in the set. Random bytes hardly ever are.
  *
  * <p>In a delimiter of n grams, one gram starts at each of n successive positions, so a search that probes every n-th position finds each
  * occurrence.
@@ -28,7 +28,7 @@ final class Grams {
     /** The number of multipliers to try. A usual boundary needs two, and a random boundary of 70 characters needs eleven. */
     private static final int MAX_TRIES = 256;
 
-    /** The set for a delimiter whose grams collide with each multiplier. It cannot be used. */
+    /** The set for a delimiter whose grams collide with every multiplier. It cannot be used. */
     static final Grams NONE = new Grams(new int[0], 0);
 
     /** The grams by their hash. A slot without a gram contains a value whose hash is another slot. */
@@ -41,7 +41,7 @@ final class Grams {
         this.multiplier = multiplier;
     }
 
-    /** {@return whether a gram, whose bytes are in little-endian order, is in this set} Not to be called on {@link #NONE}. */
+    /** {@return whether a gram, whose bytes are in little-endian order, is in this set} Must not be called on {@link #NONE}. */
     boolean contains(int gram) {
         int slot = gram * multiplier >>> SHIFT & slots.length - 1; // the JIT omits the check of a masked index
         return slots[slot] == gram;

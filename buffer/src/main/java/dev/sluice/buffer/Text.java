@@ -49,7 +49,7 @@ public final class Text {
      * {@return the charset with the given name or alias, ignoring case, or null if there is none}
      *
      * <p>Use this method for names from clients, which may send a different unknown name in each part. For an unknown name,
-     * {@link Charset#forName} asks all providers, which takes a tenth of a millisecond.
+     * {@link Charset#forName} searches all providers, which takes a tenth of a millisecond.
      */
     public static @Nullable Charset charset(String name) {
         for (Charset common : COMMON) {
@@ -61,10 +61,12 @@ public final class Text {
     }
 
     /**
-     * {@return the text of a range of a buffer (<em>borrowed</em>)}
+     * {@return the text of a range of a buffer}
      *
-     * <p>A buffer with an array is decoded in place. Other memory is copied once, because a {@code String} can only be
-     * created from an array. The indices of the buffer do not change, and a leak-aware buffer records nothing.
+     * <p>A buffer with an array is decoded in place. Other memory is copied once, because a {@code String} can only be created from an
+     * array. A leak-aware buffer records nothing.
+     *
+     * @param buffer <em>borrowed</em>; its indices do not change
      */
     public static String decode(ByteBuf buffer, int index, int length, Charset charset) {
         Objects.checkFromIndexSize(index, length, buffer.capacity());

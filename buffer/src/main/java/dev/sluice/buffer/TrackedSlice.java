@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
  * leak report names the part.
  *
  * <p>{@link SwappedByteBuf} is the only class that forwards every call and is public in Netty 4.1 and 4.2. It also swaps the byte order, so
- * this class gives it a view whose byte order is already swapped.
+ * this class passes a view with swapped byte order to it.
  */
 @SuppressWarnings("deprecation") // Netty deprecated all methods about byte order
 final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {

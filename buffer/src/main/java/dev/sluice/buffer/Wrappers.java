@@ -31,7 +31,7 @@ final class Wrappers {
     /**
      * {@return the buffer inside a read-only view, or the buffer itself; both have the same indices}
      *
-     * <p>Only read bytes from it. Do not use its internal NIO buffer, because other code may depend on the position of that buffer.
+     * <p>Only read bytes from the result. Do not use its internal NIO buffer, because other code may depend on the position of that buffer.
      */
     static ByteBuf unwrapReadOnly(ByteBuf buffer) {
         ByteBuf inner = buffer;
