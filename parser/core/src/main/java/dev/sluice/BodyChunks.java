@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The buffers of a {@link MultipartBody} that is being written. Close it even if an exception was thrown. Not thread-safe.
  *
- * <p>A body is a list of pieces. A piece is the content of one part, or the delimiters and header sections between two of them. Short
- * contents belong to the piece of the delimiters around them, unless the boundary was chosen by the caller. Content in memory becomes one
- * chunk, without a copy. Content from a stream is read into chunks of equal size, and these also take the delimiters and header sections
- * around it, so that few chunks are short.
+ * <p>A body is a list of pieces. A piece is the content of one part, or the delimiters and header sections between two contents. Short
+ * contents belong to the piece of the delimiters around them, unless the caller has chosen the boundary: each content must then be searched
+ * for the boundary. Content in memory becomes one chunk, without a copy. Content from a stream is read into chunks of equal size, which
+ * also contain the delimiters and header sections around it, so that few chunks are short.
  */
 public final class BodyChunks implements AutoCloseable {
     /**
@@ -90,7 +90,7 @@ public final class BodyChunks implements AutoCloseable {
                 memory = null;
             }
             remaining -= next == null ? 0 : next.readableBytes();
-            ended = opened == pieces.size() && memory == null; // the last piece is the close-delimiter
+            ended = opened == pieces.size() && memory == null; // the last piece, the close-delimiter, is not a stream
             return next;
         } catch (Throwable e) {
             closed = true;

@@ -39,8 +39,8 @@ public final class Boundary {
      *
      * @param contentType the field value, or null if the request has no such field
      * @param preset decides which deviations are accepted
-     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not
-     *     acceptable; its offset is -1
+     * @throws MultipartException if the type is not {@code multipart/form-data} (415), or the boundary is missing or not acceptable; the
+     *     offset of the exception is -1
      */
     public static Boundary formData(@Nullable String contentType, Preset preset) throws MultipartException {
         return new Boundary(ContentTypeParser.parse(contentType, preset, true));
@@ -59,7 +59,8 @@ public final class Boundary {
      *
      * @param contentType the field value, or null if the request has no such field
      * @param preset decides which deviations are accepted
-     * @throws MultipartException if the type is not {@code multipart} (415), or the boundary is missing or not acceptable; its offset is -1
+     * @throws MultipartException if the type is not {@code multipart} (415), or the boundary is missing or not acceptable; the offset of
+     *     the exception is -1
      */
     public static Boundary anyMultipart(@Nullable String contentType, Preset preset) throws MultipartException {
         return new Boundary(ContentTypeParser.parse(contentType, preset, false));
@@ -87,7 +88,7 @@ public final class Boundary {
      */
     public static Boundary random(String mediaType) {
         String value = RandomBoundary.next();
-        // The usual type is not parsed, because most forms are small.
+        // Skips the parser for the usual type, to save time for small forms.
         return mediaType.equals(ContentTypeParser.FORM_DATA)
                 ? new Boundary(new ContentTypeParser.Result(value, mediaType, List.of()))
                 : of(value, mediaType);

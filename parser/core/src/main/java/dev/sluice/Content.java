@@ -108,7 +108,7 @@ public final class Content {
         return used == null;
     }
 
-    /** {@return whether the content may be sent now} A call claims content that can be sent only once, and later calls return false. */
+    /** {@return whether the content may be sent now} This call claims content that can be sent only once: later calls return false. */
     boolean claim() {
         return used == null || !used.getAndSet(true);
     }

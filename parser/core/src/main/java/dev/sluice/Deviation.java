@@ -140,8 +140,8 @@ public enum Deviation {
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /**
-     * The charset of a part that is not a superset of US-ASCII, such as UTF-16 or EBCDIC. Some parsers search for the next delimiter in it.
-     * Such a charset in a {@code _charset_} field is ignored.
+     * The charset of a part that is not a superset of US-ASCII, such as UTF-16 or EBCDIC. Some parsers search for the next delimiter in
+     * this charset. Such a charset in a {@code _charset_} field is ignored.
      */
     CHARSET_WITHOUT_ASCII(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** The charset of a field that the platform does not support. UTF-8 is used instead. */

@@ -18,14 +18,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A relay that forwards a form from a client to another server. The parts are decoded, changed by a {@link Rule}, and encoded with a new
- * boundary. {@link Preset#STRICT} accepts the result. Names that common servers are known to read differently are rejected or replaced. A
- * media type of the client that the {@link MultipartEncoder} rejects is replaced: all parameters but the charset are dropped. If that is
- * not enough, a file gets {@code application/octet-stream}, and a field gets no type, and so no charset. Types that {@code STRICT} rejects,
- * such as a field in UTF-16, are rejected if the form of the client is decoded with {@code STRICT}. The encoder also rejects a malformed
- * type, the type {@code message/*}, and a field with the type {@code application/octet-stream}: to reject a part with such a type, use the
- * rule.
+ * boundary. {@link Preset#STRICT} accepts the result. Names that common servers are known to read differently are rejected or replaced.
  *
  * {@snippet file="RelayForm.java" region="relay"}
+ *
+ * <p><b>Media types.</b> If the {@link MultipartEncoder} rejects the media type of a part, the relay removes all parameters but the
+ * charset. If the encoder rejects this type too, a file gets the type {@code application/octet-stream}, and a field is written without a
+ * type and therefore without a charset. To reject such parts instead, decode the form of the client with {@code STRICT}. {@code STRICT}
+ * accepts three types that the encoder rejects: a malformed type, {@code message/*}, and {@code application/octet-stream} for a field. To
+ * reject these parts, use the rule.
  *
  * <p>Feed a chunk, then call {@link #next()} until it returns null. Call it only as fast as the other server reads. The relay holds one
  * chunk and one header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is
@@ -80,7 +81,7 @@ public final class FormRelay implements AutoCloseable {
     /** The bytes that {@link #next} returns before it reads more input. */
     private final Queue<ByteBuf> waiting = new ArrayDeque<>();
 
-    /** The head of the current part; null once it has been written, together with the first content or at the end of the part. */
+    /** The head of the current part, to be written before its first content or at its end; null once it has been written. */
     private @Nullable RelayedHead head;
 
     /** Whether the client's content of the current part is forwarded, neither skipped nor replaced by the rule. */

@@ -266,8 +266,8 @@ public final class MultipartBody {
         }
 
         /**
-         * Adds a part of a body that is not a form. In a {@code multipart/related} body, parsers must not take the type of the first part
-         * for a boundary.
+         * Adds a part of a body that is not a form. The {@code Content-Type} of a {@code multipart/related} body contains the type of its
+         * first part. This type is rejected if parsers could take it for a boundary.
          *
          * @throws IllegalStateException if the body is a form
          */

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *       the {@link Event#NEED_INPUT} events and the division of the content into {@link Event#DATA} events depend on it.
  *   <li>File data is not copied. {@link #data()} is a slice of the chunk, except for text that looked like a delimiter and turned out to be
  *       data.
- *   <li>The decoder holds at most one chunk and one header section, whose size is limited. Its work is linear in the number of bytes fed.
+ *   <li>The decoder holds at most one chunk and one header section of limited size. Its work is linear in the number of bytes fed.
  *   <li>Chunks are never modified. Only the bytes between the reader index and the writer index are read. Every kind of buffer is accepted.
  *       Heap buffers, and direct buffers over contiguous memory, are searched fastest.
  * </ul>
@@ -152,7 +152,7 @@ public final class MultipartDecoder implements AutoCloseable {
     final HeaderSection section;
     final PartRules rules;
 
-    // ---- state that influences the next call; see StateHash
+    // ---- state that influences the next call; see StateHash in the tests
 
     State state = State.PREAMBLE;
     final DelimiterSearch search;
@@ -849,7 +849,7 @@ public final class MultipartDecoder implements AutoCloseable {
     // ---- the current event
 
     /**
-     * {@return the bytes of the last {@link Event#DATA}, <em>borrowed</em> until the next call of {@link #next()} or {@link #close()};
+     * {@return the bytes of the last {@link Event#DATA}, <em>borrowed</em> until the next call to {@link #next()} or {@link #close()};
      * retain it, or a slice of it, to keep it longer}
      *
      * <p>A retained slice keeps the whole chunk in memory. Copy small data that is kept for a long time.
@@ -859,7 +859,7 @@ public final class MultipartDecoder implements AutoCloseable {
     public ByteBuf data() {
         if (dataLength == 0) {
             throw new IllegalStateException(
-                    "data() is available only after a DATA event, until the next call of next()");
+                    "data() is available only after a DATA event, until the next call to next()");
         }
         if (data == null) {
             data = delimiterText != null
@@ -872,7 +872,7 @@ public final class MultipartDecoder implements AutoCloseable {
     /**
      * {@return the head of the current part, created by the first call; it may be kept longer than the part}
      *
-     * @throws IllegalStateException before the first {@link Event#PART_BEGIN}, and after the call of {@link #next()}
+     * @throws IllegalStateException before the first {@link Event#PART_BEGIN}, and after the call to {@link #next()}
      *     that follows {@link Event#PART_END}
      */
     public PartHead head() {
@@ -886,7 +886,7 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the bytes of the header section with its blank line, <em>borrowed</em> until the call of {@link #next()} after
+     * {@return the bytes of the header section with its blank line, <em>borrowed</em> until the call to {@link #next()} after
      * {@link Event#PART_END}; retain it to keep it longer}
      *
      * @throws IllegalStateException as {@link #head()}
@@ -929,7 +929,7 @@ public final class MultipartDecoder implements AutoCloseable {
     private void checkHeaders() {
         if (!headersReadable) {
             throw new IllegalStateException(
-                    "no part is being read: headers are available from PART_BEGIN until the call of next() after PART_END");
+                    "no part is being read: headers are available from PART_BEGIN until the call to next() after PART_END");
         }
     }
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>The encoder holds no buffers, so there is nothing to close.
  * </ul>
  *
- * <p><b>Threads.</b> Only one thread may use an encoder at a time. It has no locks, does no I/O and never blocks.
+ * <p><b>Threads.</b> Only one thread may use an encoder at a time. The encoder has no locks, does no I/O and never blocks.
  *
  * <p><b>Errors.</b> A name or header that readers could misread is rejected with an {@link IllegalArgumentException}. The call has no other
  * effect, so the caller can try again with another name. Content that contains the delimiter causes an {@link IOException}, and every later
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * cause an {@link IllegalStateException}.
  */
 public final class MultipartEncoder {
-    /** The size of most headers of a part with the delimiter before them. */
+    /** A size that is sufficient for most delimiters with the header section after them, in bytes. */
     private static final int HEAD_SIZE = 256;
 
     private final Boundary boundary;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Incorrect use of the API causes an {@link IllegalStateException} or {@link IllegalArgumentException}. Failures of the environment
  * (disk failure, connection reset) and of sinks are reported by the original {@link IOException}, unchanged.
  *
- * <p>The message has the format {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}. Unknown details are left out. It quotes
- * at most 64 characters of a field name and 16 characters of other input, escaped.
+ * <p>The message has the format {@code <what is wrong> (<setting>; part 3 "title", offset 91230)}. Unknown details are left out. The
+ * message quotes at most 64 characters of a field name and 16 characters of other input, escaped.
  *
  * <p>A decoder or reader that has failed throws the same instance from every later call, with the stack trace of the first. {@link
  * Throwable#addSuppressed} throws if an exception is added to itself, so compare the two exceptions before you call it.
@@ -291,7 +291,7 @@ public final class MultipartException extends IOException {
             this.setting = reason.setting();
         }
 
-        /** Replaces the message. {@code #} in it is replaced by the limit. It must not contain client input. */
+        /** Replaces the message by {@code value}, which must not contain client input. Each {@code #} is replaced by the limit. */
         public Builder saying(String value) {
             this.sentence = value;
             return this;

@@ -221,7 +221,7 @@ public final class MultipartOptions {
      * value applies. A number out of range causes an {@link IllegalArgumentException} that names the setting. Not thread-safe.
      *
      * <p>Limits are exact: N is accepted, and N + 1 is rejected at the byte or part that exceeds the limit. Bytes are counted as they
-     * arrive, and announced lengths are ignored. The limits apply to parts with and without a file name.
+     * arrive, and the decoder ignores announced lengths.
      */
     public static final class Builder {
         private Preset preset = Preset.STANDARD;
@@ -337,8 +337,8 @@ public final class MultipartOptions {
         }
 
         /**
-         * Limits the bytes of the body of a part. The default is unlimited. A larger part is rejected with {@link Reason#PART_TOO_LARGE}
-         * (413).
+         * Limits the bytes of the body of a part, with or without a file name. The default is unlimited. A larger part is rejected with
+         * {@link Reason#PART_TOO_LARGE} (413).
          */
         public Builder maxPartBytes(long value) {
             this.maxPartBytes = Setting.MAX_PART_BYTES.check(value);

@@ -212,7 +212,7 @@ public final class MultipartReader implements AutoCloseable {
     }
 
     /**
-     * The current part, valid until the next call of {@link MultipartReader#nextPart()}. Its body can be read once, with
+     * The current part, valid until the next call to {@link MultipartReader#nextPart()}. Its body can be read once, with
      * {@link #inputStream()}, {@link #text()}, {@code transferTo} or {@link #nextData()}.
      */
     public final class Part {
@@ -226,7 +226,7 @@ public final class MultipartReader implements AutoCloseable {
         private boolean byChunks;
         private boolean ended;
 
-        /** Unread data of the last event; borrowed until the next call of the decoder. */
+        /** Unread data of the last event; borrowed until the next call to the decoder. */
         private @Nullable ByteBuf data;
 
         private Part() {}
@@ -239,7 +239,7 @@ public final class MultipartReader implements AutoCloseable {
         /**
          * {@return the head of the part, which may be kept longer than the part}
          *
-         * @throws IllegalStateException if the head was not requested before the next call of {@link MultipartReader#nextPart()}, or before
+         * @throws IllegalStateException if the head was not requested before the next call to {@link MultipartReader#nextPart()}, or before
          *     a failure
          */
         public PartHead head() {
@@ -389,12 +389,12 @@ public final class MultipartReader implements AutoCloseable {
 
         /**
          * {@return the next bytes of the body as sent, at least one, or null at its end} The buffer is <em>borrowed</em> until the next call
-         * of this method, of {@link MultipartReader#nextPart()} or of {@link MultipartReader#close()}; retain it to keep it longer. This
+         * to this method, to {@link MultipartReader#nextPart()} or to {@link MultipartReader#close()}; retain it to keep it longer. This
          * method cannot be combined with the other methods that read the body.
          *
          * @throws MultipartException if the body is not acceptable
          * @throws IOException the exception of the source, unchanged
-         * @throws IllegalStateException after the next call of {@link MultipartReader#nextPart()}, or if the body has been read in another
+         * @throws IllegalStateException after the next call to {@link MultipartReader#nextPart()}, or if the body has been read in another
          *     way
          */
         public @Nullable ByteBuf nextData() throws IOException {
@@ -420,7 +420,7 @@ public final class MultipartReader implements AutoCloseable {
             checkOpen();
             if (current != this) {
                 throw new IllegalStateException(
-                        "part " + index + " has ended: read it before the next call of nextPart()");
+                        "part " + index + " has ended: read it before the next call to nextPart()");
             }
         }
 

@@ -11,6 +11,6 @@ public enum NameEscaping {
     REJECT,
     /** Like {@link #REJECT}, but writes CR and LF as {@code %0D} and {@code %0A}, as browsers do (WHATWG). */
     BROWSER,
-    /** Writes {@code _} in place of each character that {@link #REJECT} does not write unchanged, and in place of an empty name. */
+    /** Writes {@code _} in place of each character that {@link #REJECT} escapes or rejects, and in place of an empty name. */
     REPLACE
 }

@@ -5,7 +5,7 @@ import io.netty.util.ReferenceCounted;
 import java.lang.module.ModuleDescriptor.Version;
 import org.jspecify.annotations.Nullable;
 
-/** A check that Netty is present and recent enough, so that the error message names Netty and its version. */
+/** A check that Netty is present and recent enough. The exception names the missing class or the version found. */
 final class NettyVersion {
     private static final Version MINIMUM = Version.parse("4.1.118");
     private static final @Nullable String PROBLEM = problem();

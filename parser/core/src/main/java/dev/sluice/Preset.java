@@ -20,12 +20,14 @@ public final class Preset {
 
     /**
      * Like {@link #STANDARD}, but rejects {@link Deviation#BACKSLASH} and all reported deviations except {@link Deviation#TWO_FILENAMES}.
-     * It also applies to the {@code Content-Type} of a part: parameters in which some parsers find a name, a file name or another charset are
-     * rejected. For a proxy that inspects forms, and for the servers after it.
+     * For a proxy that inspects forms, and for the servers after it.
      */
     public static final Preset STRICT = new Preset("STRICT", kind -> kind.strict, false);
 
-    /** Also accepts the input that Netty's decoder and Commons FileUpload accept. For old clients and for migration. */
+    /**
+     * Like {@link #STANDARD}, but also accepts the input that Netty's decoder and Commons FileUpload accept. For old clients and for
+     * migration.
+     */
     public static final Preset COMPATIBLE = new Preset("COMPATIBLE", kind -> kind.compatible, true);
 
     private final String name;

@@ -7,7 +7,7 @@
  *   <li>{@link dev.sluice.MultipartReader} is a blocking reader on top of the decoder.
  *   <li>{@link dev.sluice.MultipartEncoder} is the encoder. {@link dev.sluice.NameEscaping} selects how it treats unusual names.
  *   <li>{@link dev.sluice.MultipartBody} describes a body that can be sent. {@link dev.sluice.Content} is the content of its parts.
- *       {@link dev.sluice.BodyChunks} has the body in buffers.
+ *       {@link dev.sluice.BodyChunks} delivers the body in buffers.
  *   <li>{@link dev.sluice.FormRelay} decodes a form, changes its parts, and encodes it again.
  *   <li>{@link dev.sluice.Boundary} is parsed from the {@code Content-Type} of the request.
  *   <li>{@link dev.sluice.MultipartOptions} holds the options. A {@link dev.sluice.Preset} decides for each {@link dev.sluice.Deviation}

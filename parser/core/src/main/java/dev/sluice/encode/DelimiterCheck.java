@@ -9,11 +9,11 @@ import io.netty.buffer.ByteBuf;
  * A search for the delimiter in the content of parts. It finds every text that a reader could take for a delimiter, even if the text is
  * split between buffers.
  *
- * <p><b>Speed.</b> A relay has already searched the content for the delimiter of the client, and a second search of that kind would take
- * as long. However, all bytes of a {@link RandomBoundary} are equal in six of their bits, and each occurrence of its 64 bytes contains 57
- * words of 8 bytes, at consecutive indices. Therefore only one word in {@value ChunkMemory#WORD_STRIDE} bytes is read. If none of these
- * words has the bits of the boundary, the buffer does not contain the boundary, and only its end is searched for the start of a delimiter.
- * Otherwise, and for shorter boundaries, {@link DelimiterSearch} searches the whole buffer.
+ * <p><b>Speed.</b> A relay has already searched the content for the delimiter of the client, and an equal search for the new delimiter
+ * would double the time. However, all bytes of a {@link RandomBoundary} are equal in six of their bits, and each occurrence of its 64 bytes
+ * contains 57 words of 8 bytes, at consecutive indices. Therefore only one word in {@value ChunkMemory#WORD_STRIDE} bytes is read. If none
+ * of these words has these six bits in each byte, the buffer does not contain the boundary, and only its end is searched for the start of a
+ * delimiter. Otherwise, and for shorter boundaries, {@link DelimiterSearch} searches the whole buffer.
  */
 public final class DelimiterCheck {
     private static final int PREFIX_LENGTH = 4;
@@ -21,10 +21,10 @@ public final class DelimiterCheck {
     private final DelimiterSearch search;
     private final ChunkMemory memory = new ChunkMemory();
 
-    /** The number of bytes of content that may contain the start of a delimiter. */
+    /** The maximum length of an incomplete delimiter at the end of a buffer, without the CR. */
     private final int tail;
 
-    /** Whether one of the words that are read is within any occurrence of the boundary. */
+    /** Whether every occurrence of the boundary contains one of the words that are read. */
     private final boolean isLong;
 
     /** The bits in which all bytes of the boundary are equal, for each byte of a word. {@link #value} has the values of these bits. */
@@ -41,7 +41,7 @@ public final class DelimiterCheck {
             set &= boundary.getByte(i);
             clear &= ~boundary.getByte(i);
         }
-        tail = delimiter.length() - 2; // without CR, because LF alone begins a lookalike delimiter
+        tail = delimiter.length() - 2; // the CR is not needed: LF alone begins a lookalike
         isLong = boundary.readableBytes() >= ChunkMemory.WORD_STRIDE + Long.BYTES - 1;
         mask = (set | clear) * 0x0101010101010101L;
         value = set * 0x0101010101010101L;

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A writer of delimiters and header sections to heap buffers. Not thread-safe.
  *
- * <p>If a name or header is rejected, the part is not begun. Its bytes after the mark of the buffer's writer index are discarded by the
- * next call. A usual name is checked and written in one pass. Other names are checked by {@link QuotedName}, and a plain media type by its
- * grammar. All other headers are written, decoded again with {@link Preset#STRICT}, and rejected if the result differs from the headers
- * passed. This also prevents header injection.
+ * <p>If a name or header is rejected, the part is not begun. The bytes written for it, after the mark of the buffer's writer index, are
+ * discarded by the next call. A usual name is checked and written in one pass. Other names are checked by {@link QuotedName}, and a plain
+ * media type by its grammar. All other headers are written, decoded again with {@link Preset#STRICT}, and rejected if the result differs
+ * from the headers passed. This also prevents header injection.
  */
 public final class HeadWriter {
     /** The maximum number of bytes of a header section: the default limit of the decoder. Some readers have lower limits. */
@@ -53,7 +53,7 @@ public final class HeadWriter {
     /** {@code CRLF "--" boundary CRLF}, which begins each part. The first part has no CRLF before it. */
     private final byte[] delimiter;
 
-    /** The index of the first byte of {@link #delimiter} that the next part has. */
+    /** The index in {@link #delimiter} of the first byte to write before the next part. */
     private int delimiterStart = 2;
 
     /** The last media type that was accepted. */

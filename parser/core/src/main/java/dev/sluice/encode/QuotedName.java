@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A name or file name as written between the quotes of a {@code Content-Disposition} parameter.
  *
- * <p>The result contains no backslash, because readers disagree on every backslash, no control character, and no text that a common reader
- * takes for another parameter, file or path. Letters outside of ASCII, {@code :}, {@code ,}, {@code +} and {@code '} are written unchanged,
- * although some readers replace them or decode them in another charset.
+ * <p>The result contains no control character, no backslash (readers disagree on its meaning), and no text that a common reader takes for
+ * another parameter, file or path. Letters outside of ASCII, {@code :}, {@code ,}, {@code +} and {@code '} are written unchanged, although
+ * some readers replace them or decode them in another charset.
  */
 public final class QuotedName {
     /** The kind of parameter. Readers misread different characters in each kind. */
@@ -92,7 +92,7 @@ public final class QuotedName {
         return escaped.toString();
     }
 
-    /** {@return whether {@code c} is written unchanged in all names of at least three such characters that do not contain {@link #TWICE}} */
+    /** {@return whether {@code c} is written unchanged in every name of three or more such characters without {@link #TWICE}} */
     static boolean isPlain(char c) {
         return c < PLAIN.length && PLAIN[c];
     }

@@ -20,7 +20,7 @@ public final class RandomBoundary {
     private static final int COUNT = 64;
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Random bytes for several boundaries, because a call of the generator takes longer than writing a small form. */
+    /** Random bytes for several boundaries, because a call to the generator takes longer than writing a small form. */
     private static final class Batch {
         final byte[] bytes = new byte[COUNT * SIZE];
         final AtomicInteger used = new AtomicInteger();

@@ -42,7 +42,7 @@ public interface FormAdmission {
     default void cancelCommit(Throwable reason) {}
 
     /**
-     * Called after the form has ended, successfully or not, and its sinks are closed. Called exactly once for each call of {@link #admit},
+     * Called after the form has ended, successfully or not, and its sinks are closed. Called exactly once for each call to {@link #admit},
      * even if that call threw. May be called on any thread.
      */
     default void ended() {}

@@ -75,8 +75,8 @@ public record FormHead(
     /**
      * {@return the boundary of the body}
      *
-     * @throws MultipartException if the request has more than one {@code Content-Type} (400) or has a {@code
-     *     Content-Encoding} other than {@code identity} (415), or for a reason that {@link Boundary#formData} names
+     * @throws MultipartException if the request has more than one {@code Content-Type} (400) or has a {@code Content-Encoding} other than
+     *     {@code identity} (415), or as {@link Boundary#formData}
      */
     public Boundary boundary(Preset preset) throws MultipartException {
         if (contentTypes.size() > 1) {

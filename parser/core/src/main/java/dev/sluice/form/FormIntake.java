@@ -112,8 +112,9 @@ public final class FormIntake {
     /**
      * {@return the number of bytes that may be offered now}
      *
-     * <p>After 0 was returned, {@link FormSource#wanted()} is called when there is demand again, unless the form {@linkplain
-     * #isOver() has ended} or {@link #finish} was called. A source may offer more than the demand: the bytes are kept.
+     * <p>If this method returns 0, {@link FormSource#wanted()} is called when there is demand again or the form ends. It is not called if
+     * the form {@linkplain #isOver() has already ended} or {@link #finish} was called. A source may offer more than the demand: the bytes
+     * are kept.
      */
     public long demand() {
         long demand = currentDemand();
@@ -302,8 +303,8 @@ public final class FormIntake {
     }
 
     /**
-     * Schedules decoding on a thread of the source. The scheduled task triggers {@link #decoding} itself. If the container drops the task,
-     * other threads can still trigger it.
+     * Schedules decoding on a thread of the source. The scheduled task triggers {@link #decoding} itself, so that other threads can still
+     * trigger {@code decoding} if the container discards the task.
      */
     private void callLater() {
         try {
@@ -314,7 +315,7 @@ public final class FormIntake {
         }
     }
 
-    /** Requests an end that needs no confirmation. It replaces a request that needs one. */
+    /** Requests an end that needs no confirmation. This replaces an earlier request that needs one. */
     private void endNow(Throwable given) {
         Throwable reason = given instanceof RejectedExecutionException
                 ? MultipartException.because(Reason.UNAVAILABLE)

@@ -10,7 +10,7 @@ package dev.sluice.form;
 @FunctionalInterface
 public interface FormMetrics {
     /**
-     * Called when a form starts, or is rejected because of its request headers. Exactly one call of {@link #formEnded}
+     * Called when a form starts, or is rejected because of its request headers. Exactly one call to {@link #formEnded}
      * follows.
      */
     default void formStarted() {}

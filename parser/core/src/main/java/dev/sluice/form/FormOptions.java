@@ -103,7 +103,7 @@ public final class FormOptions {
         return memory;
     }
 
-    /** {@return the largest size of a file that stays in memory, in bytes; see {@link Builder#spillThreshold}} */
+    /** {@return the largest size of a part that stays in memory, in bytes; see {@link Builder#spillThreshold}} */
     public long spillThreshold() {
         return spillThreshold;
     }
@@ -266,8 +266,8 @@ public final class FormOptions {
 
         /**
          * Sets the minimum rate of a client in bytes per second, 1 or more; 240 by default. Only the time in which the server waits for the
-         * client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked only when bytes arrive. A client that
-         * sends nothing at all then runs into the container's read timeout.
+         * client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked only when bytes arrive. The read
+         * timeout of the container then ends the request of a client that sends nothing.
          */
         public Builder minBytesPerSecond(long value) {
             this.minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.check(value);

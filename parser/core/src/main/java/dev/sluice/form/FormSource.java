@@ -17,9 +17,8 @@ public interface FormSource {
     void wanted();
 
     /**
-     * Runs the work that an offer causes: decoding and calls to sinks, which may block. By default it runs on the
-     * calling thread. A source on an event loop passes it to a worker thread. An exception thrown by this method ends
-     * the form.
+     * Runs the work that an offer causes: decoding and calls to sinks, which may block. By default the work runs on the calling thread. A
+     * source on an event loop passes it to a worker thread. An exception thrown by this method ends the form.
      */
     default void run(Runnable work) {
         work.run();

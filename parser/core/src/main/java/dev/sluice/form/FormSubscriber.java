@@ -19,23 +19,21 @@ import org.jspecify.annotations.Nullable;
  * A subscriber that receives the form in the body of a request. It is a complete adapter for a server that publishes the
  * body as a {@link Flow.Publisher}, or that calls back for each buffer and can be paused.
  *
- * <p><b>Flow control.</b> One buffer at a time is requested, while the form has {@linkplain FormIntake#demand() demand}. So
- * a slow sink slows the client down.
+ * <p><b>Flow control.</b> One buffer at a time is requested, while the form has {@linkplain FormIntake#demand() demand}. A slow sink
+ * therefore slows the client down.
  *
- * <p><b>Threads.</b> The methods of {@link Flow.Subscriber} are called one after the other, as usual, on any thread, and
- * never block. The methods of {@link Flow.Subscription} are called by one thread at a time, on the threads of the server,
- * of the executor and of sinks. If the server accepts requests only on a thread of its own, the subscription must pass them
- * on to that thread. Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()}
- * completes on a thread of the executor or of the server. If the executor rejects a task, the form fails with {@link
- * MultipartException.Reason#UNAVAILABLE}, on the thread that submitted the task.
+ * <p><b>Threads.</b> The methods of {@link Flow.Subscriber} are called one after the other, as usual, on any thread, and never block. The
+ * methods of {@link Flow.Subscription} are called by one thread at a time, on the threads of the server, of the executor and of sinks. If
+ * the server requires these calls on a certain thread, the subscription must pass them on to that thread. Decoding and sinks run on the
+ * executor, one task at a time for each form. {@link #completion()} completes on a thread of the executor or of the server. If the executor
+ * rejects a task, the form fails with {@link MultipartException.Reason#UNAVAILABLE}, on the thread that submitted the task.
  *
  * <p><b>Ownership.</b> Buffers are transferred by {@link #onNext}. The completed form belongs to the receiver of {@link
  * #completion()}, who closes it. If the form fails, everything it held is released before {@link #completion()} fails.
  *
- * <p><b>Rejected forms.</b> Many clients do not read a response before they have sent the body. So the rest of the body
- * of a rejected form is requested and discarded, up to {@link FormOptions#maxDrainBytes()}, before {@link #completion()}
- * fails. If the body has not ended even then, the subscription is cancelled, {@link #isAtEnd()} is false, and the server
- * must close the connection after the response.
+ * <p><b>Rejected forms.</b> Many clients do not read a response before they have sent the body. The rest of the body of a rejected form is
+ * therefore requested and discarded, up to {@link FormOptions#maxDrainBytes()}, before {@link #completion()} fails. If the body has not
+ * ended even then, the subscription is cancelled, {@link #isAtEnd()} is false, and the server must close the connection after the response.
  *
  * <p>Experimental, for authors of adapters: it may change in any release.
  */

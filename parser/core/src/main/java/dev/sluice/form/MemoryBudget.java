@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock them out. Only an
  * account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.
  *
- * <p><b>Reuse.</b> Up to 1 MiB of released segments is kept for later parts, because reused memory is likely in the cache of the processor.
- * It is not charged.
+ * <p><b>Reuse.</b> Up to 1 MiB of released memory is kept for later parts, because reused memory is likely in the cache of the processor.
+ * The kept memory is not charged.
  */
 public final class MemoryBudget {
     private static final long SMALL_REQUEST = 64 << 10;

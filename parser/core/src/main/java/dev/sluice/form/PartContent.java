@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * The content of one part, in memory or in a file of a {@link SpoolDirectory}. It outlives its form if it was
- * {@linkplain FormPart#detach() detached}.
+ * The content of one part that was {@linkplain FormPart#detach() detached} from its form, in memory or in a file of a
+ * {@link SpoolDirectory}. It outlives the form.
  *
  * <p>The owner closes the content, which releases its memory or deletes its file, and closes its streams. After {@link
  * #moveTo}, closing it is optional.

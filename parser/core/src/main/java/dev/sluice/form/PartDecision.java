@@ -105,8 +105,8 @@ public final class PartDecision {
     }
 
     /**
-     * {@return a decision to wait for the first bytes of the part and to let {@code peek} decide} It can decide by the
-     * magic number of a file type, for example.
+     * {@return a decision to wait for the first bytes of the part and to let {@code peek} decide} The callback can check the magic number
+     * of a file type, for example.
      *
      * @param bytes the number of bytes to wait for, 1 to 8192. They are held in memory until the decision, and charged
      *     to the form

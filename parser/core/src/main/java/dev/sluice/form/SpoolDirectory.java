@@ -10,8 +10,8 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The temporary files in which uploads are stored until the application takes them. Create one spool per process, share
- * it, and close it at shutdown. Thread-safe.
+ * The spool: temporary files in which uploads are stored until the application takes them. Create one spool per process, share it, and
+ * close it at shutdown. Thread-safe.
  *
  * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates its own directory ({@code rwx------}),
  * with a lock file next to it. Only this class creates files there ({@code rw-------}). It never writes to an existing

@@ -20,9 +20,9 @@
  * dev.sluice.form.StoreMetrics} receives events of sinks that write to a network store.
  *
  * <p><b>Writing an adapter</b> (experimental). A {@link dev.sluice.form.FormSource} delivers the bytes of a body to a
- * {@link dev.sluice.form.FormIntake}. A {@link dev.sluice.form.FormSubscriber} is both, for servers that pass the body to
- * a {@link java.util.concurrent.Flow.Subscriber} or to callbacks. {@link dev.sluice.form.FormHead} describes the
- * request. {@link dev.sluice.form.ClientPace} detects slow clients.
+ * {@link dev.sluice.form.FormIntake}. A {@link dev.sluice.form.FormSubscriber} combines the two, for servers that pass the body to a
+ * {@link java.util.concurrent.Flow.Subscriber} or to callbacks. {@link dev.sluice.form.FormHead} describes the request.
+ * {@link dev.sluice.form.ClientPace} detects slow clients.
  *
  * <p>However a form ends, it releases its memory, files and sinks without waiting for the garbage collector. No part of
  * a failed form ever becomes visible.

@@ -11,9 +11,9 @@ import dev.sluice.buffer.Text;
  * type    = token character *( %x20-7E except DQUOTE and "\" ), not ending with SP, not starting with "M" as "multipart/" does
  * </pre>
  *
- * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory. Every preset accepts
- * this format without a deviation. {@link HeaderSection}, {@link PartRules} and {@link DispositionParser} read all other sections, and
- * would produce the same result for a section in this format.
+ * <p>Such a section is recognized several bytes at a time. This works only for a section that is contiguous in memory. In this format, only
+ * the parameters of the {@code Content-Type} can be a deviation. {@link HeaderSection}, {@link PartRules} and {@link DispositionParser}
+ * read all other sections, and would produce the same result for a section in this format.
  */
 final class CommonHeaders {
     private static final Keyword NAME = new Keyword("Content-Disposition: form-data; name=\"");

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * A parser of the {@code Content-Type} of a body. It rejects a value in which other parsers may find a different boundary.
  *
  * <pre>
- * value = type "/" subtype *( OWS ";" OWS [ name "=" ( run / quoted-string ) ] )     RFC 9110 sections 5.6.6 and 8.3.1
+ * value    = type "/" subtype *( OWS ";" OWS [ name "=" ( unquoted / quoted-string ) ] )     RFC 9110 sections 5.6.6 and 8.3.1
+ * unquoted = 1*( any visible ASCII character except DQUOTE, "," and ";" )
  * </pre>
  */
 public final class ContentTypeParser {
@@ -184,11 +185,11 @@ public final class ContentTypeParser {
         skipToken();
         String name = text.substring(start, at);
         boolean isBoundary = name.equalsIgnoreCase(BOUNDARY);
-        boolean startsSo = name.regionMatches(true, 0, BOUNDARY, 0, BOUNDARY.length());
-        if (startsSo && boundary != null || isBoundary && almostBoundary) {
+        boolean isAlmost = name.regionMatches(true, 0, BOUNDARY, 0, BOUNDARY.length());
+        if (isAlmost && boundary != null || isBoundary && almostBoundary) {
             throw error(Reason.DUPLICATE_BOUNDARY, "the Content-Type has more than one boundary parameter");
         }
-        almostBoundary |= startsSo;
+        almostBoundary |= isAlmost;
         lookalike |= !isBoundary && hasBoundary(name);
         if (name.isEmpty() || at == end || text.charAt(at) != '=') {
             skipBlanks();
@@ -199,7 +200,7 @@ public final class ContentTypeParser {
         }
         at++;
         boolean quoted = at < end && text.charAt(at) == '"';
-        String value = quoted ? quoted() : run();
+        String value = quoted ? quoted() : unquoted();
         if (isBoundary) {
             boundary = value;
             boundaryQuoted = quoted;
@@ -237,10 +238,9 @@ public final class ContentTypeParser {
         return false;
     }
 
-    /** {@return an unquoted value: at least one character of visible ASCII, up to a blank or separator} */
-    private String run() throws MultipartException {
+    private String unquoted() throws MultipartException {
         int start = at;
-        while (at < end && isRun(text.charAt(at))) {
+        while (at < end && isUnquoted(text.charAt(at))) {
             at++;
         }
         if (at == start) {
@@ -249,7 +249,7 @@ public final class ContentTypeParser {
         return text.substring(start, at);
     }
 
-    private static boolean isRun(char c) {
+    private static boolean isUnquoted(char c) {
         return c > ' ' && c < 0x7F && c != '"' && c != ',';
     }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class PartRules {
     private static final int ABSENT = -1;
 
-    /** Deviations that do not prevent a Content-Disposition outside of form-data from being read. */
+    /** Deviations with which a Content-Disposition is still read in other multipart types. */
     private static final Deviation[] READABLE_ELSEWHERE = {
         Deviation.DISPOSITION_TYPE,
         Deviation.LOOSE_PARAMETER,

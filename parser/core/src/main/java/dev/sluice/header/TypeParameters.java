@@ -3,8 +3,8 @@ package dev.sluice.header;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cursor over the parameters of a {@code Content-Type}: the text after each semicolon outside of quotes. {@link ContentTypeParser} reads
- * the Content-Type of a body, which has a stricter grammar.
+ * A cursor over the parameters of a {@code Content-Type}: the text after each semicolon outside of quotes. {@link ContentTypeParser} uses
+ * this class too, but accepts only parameters that match its stricter grammar.
  *
  * <p>{@link DispositionParser} does not use this class. In a {@code Content-Disposition}, a backslash is usually not an escape, and the
  * preset decides whether a quote ends a value, so parameters can be split only while their values are read.
@@ -15,7 +15,7 @@ public final class TypeParameters {
     /** The start of the current parameter. */
     int start;
 
-    /** The separator after the current parameter; the length of the text if there is none. */
+    /** The index of the separator after the current parameter; the length of the text if there is none. */
     int end;
 
     /**

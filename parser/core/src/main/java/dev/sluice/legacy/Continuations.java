@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The continuations {@code filename*0}, {@code filename*1*}, ... of one parameter value (RFC 2231 section 3). */
 public final class Continuations {
-    /** A piece of the value. Its number is -1 if it has a leading zero or more than three digits. */
+    /** A piece of the value. The number is -1 if it was sent with a leading zero or more than three digits. */
     private record Piece(int number, boolean extended, byte[] value) {}
 
     private final List<Piece> pieces = new ArrayList<>();

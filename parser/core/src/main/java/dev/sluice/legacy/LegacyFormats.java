@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The entry point to the formats of this package. It is called only for values that may have one of these formats. */
+/** The entry point to the formats of this package. */
 public final class LegacyFormats {
     private LegacyFormats() {}
 

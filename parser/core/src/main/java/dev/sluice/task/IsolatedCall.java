@@ -1,6 +1,6 @@
 package dev.sluice.task;
 
-/** A call whose exceptions must not affect the caller, for example a call of an application's callback. */
+/** A call whose exceptions must not affect the caller, for example to a callback of the application. */
 public final class IsolatedCall {
     private IsolatedCall() {}
 

@@ -6,9 +6,9 @@ import java.util.function.BooleanSupplier;
 /**
  * A task that any thread may trigger, but that only one thread runs at a time.
  *
- * <p>The caller that triggers an idle task must run it, on its own thread or on another one. A task that is triggered
- * while it runs is run again by the same thread, once for all triggers in the meantime. No trigger is lost and no
- * thread waits. Each run sees what its triggers and the runs before it wrote.
+ * <p>The caller that triggers an idle task must run it, on its own thread or on another one. A task that is triggered while it runs is run
+ * again by the same thread, once for all triggers in the meantime. No trigger is lost and no thread waits. Each run sees everything that
+ * was written before its triggers or by earlier runs.
  *
  * <p>A task with a lot of work may stop early, so that other tasks get a turn on the thread. It then returns true, and
  * so does {@link #run} if this was the last run. The caller triggers the task again later.

@@ -29,9 +29,8 @@ import org.jspecify.annotations.Nullable;
  * The assembler of one form. It decodes chunks, sends each part to its {@link PartDestination}, enforces the limits,
  * and builds the {@link AssembledForm}.
  *
- * <p>It never waits for a sink. If one is not ready, {@link #pump} and {@link #finish} return its readiness, and the
- * caller calls them again later. After an exception, the caller must call {@link #fail}, which releases everything.
- * Used by one thread at a time.
+ * <p>It never waits for a sink. If a sink is not ready, {@link #pump} and {@link #finish} return its readiness, and the caller repeats the
+ * call later. After an exception, the caller must call {@link #fail}, which releases everything. Used by one thread at a time.
  */
 public final class FormAssembler {
     /** The number of bytes charged for a part in addition to its header section, names and content. */
@@ -107,9 +106,10 @@ public final class FormAssembler {
 
     /**
      * {@return the minimum number of bytes that a body of {@code length} bytes writes to the spool; 0 if it is unknown} It is unknown if
-     * there is a decider, which may send all parts to sinks, or if transfer encodings or nested bodies are decoded, because their content
-     * may be much smaller than the body. Otherwise, at most {@code maxInMemoryBytes} stay in memory, and the rest goes to the spool, except
-     * delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of delimiters.
+     * there is a decider, which may send all parts to sinks, or if transfer encodings or nested bodies are decoded, because the decoded
+     * content may be much smaller than the body. Otherwise, at most {@code maxInMemoryBytes} stay in memory, and the rest goes to the
+     * spool, except delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of
+     * delimiters.
      */
     private static long leastOnDisk(long length, Boundary boundary, FormContext context) {
         FormOptions options = context.options();

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The options of a form, together with callbacks and resources for which the options have no accessor.
  *
  * @param decider the internal counterpart of the decider; null to store all parts
- * @param progressNanos the minimum time between two calls of {@code progress}, in nanoseconds
+ * @param progressNanos the minimum time between two calls to {@code progress}, in nanoseconds
  * @param clock a clock like {@link System#nanoTime()}
  */
 public record FormContext(

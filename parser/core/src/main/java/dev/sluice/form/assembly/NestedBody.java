@@ -69,8 +69,8 @@ final class NestedBody {
     /** {@return the deviations, with offsets in the outer body} */
     List<ReportedDeviation> deviations() {
         return decoder.deviations().stream()
-                .map(met ->
-                        new ReportedDeviation(met.kind(), outer.index(), outer.offset() + Math.max(met.offset(), 0)))
+                .map(each ->
+                        new ReportedDeviation(each.kind(), outer.index(), outer.offset() + Math.max(each.offset(), 0)))
                 .toList();
     }
 }

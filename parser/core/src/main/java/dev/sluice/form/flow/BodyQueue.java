@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #discard}, further chunks are released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
- * its capacity, because that is the memory it occupies. A slice of a buffer that is mostly empty is copied, because it would occupy much
- * more. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large, a form has no room until its own chunks are
- * decoded.
+ * its capacity, because that is the memory it occupies. A slice of a buffer that is mostly empty is copied, because it would keep the whole
+ * buffer in memory. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large, a form has no room until its own
+ * chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
  * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
@@ -60,7 +60,7 @@ public final class BodyQueue {
         return true;
     }
 
-    /** {@return whether {@code chunk} is a slice of a buffer that is at most half full, such as that of a short network read} */
+    /** {@return whether {@code chunk} is a slice of a buffer that is at most half full, such as the buffer of a short network read} */
     private static boolean wastesMemory(ByteBuf chunk) {
         ByteBuf root = chunk;
         for (ByteBuf outer; (outer = root.unwrap()) != null; ) {
@@ -116,9 +116,9 @@ public final class BodyQueue {
     }
 
     /**
-     * Stops draining the body: requests no more bytes. Chunks that still arrive are released.
+     * Stops the requests for bytes to discard. Chunks that still arrive are released.
      *
-     * @return whether the body was still being drained
+     * @return whether more bytes were to be discarded
      */
     public boolean stopDiscarding() {
         return bytesToDiscard.getAndSet(0) > 0;
@@ -152,7 +152,7 @@ public final class BodyQueue {
         return chunks.isEmpty() && !finished;
     }
 
-    /** Discards all chunks that arrive from now on. The source may offer {@code bytes} more bytes. */
+    /** Discards all chunks that arrive from now on. The source may offer {@code bytes} more. */
     public void discard(long bytes) {
         bytesToDiscard.set(bytes);
         discards = true;

@@ -76,8 +76,8 @@ final class LockedDirectory implements Closeable {
     }
 
     /**
-     * Creates the root. If that fails, throws an exception that says why, because the message of most file system exceptions is only a
-     * path.
+     * Creates the root. If that fails, the message of the exception contains the cause, because the message of most file system exceptions
+     * is only a path.
      */
     private static void makeRoot(Path root) throws IOException {
         try {

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The content of a part in memory. The bytes are copied, so that a small part does not keep a whole chunk in memory.
  *
- * <p>The content grows by segments: no byte is copied twice, and exactly the allocated memory is charged. Full-size segments come from
+ * <p>The content grows by segments, so growing copies no bytes. Exactly the allocated memory is charged. Full-size segments come from
  * {@link UnchargedMemory} and return to it. Written by one thread, then read by any.
  */
 final class MemoryContent implements StoredContent.Storage {
@@ -194,7 +194,7 @@ final class MemoryContent implements StoredContent.Storage {
             if (capacity < UnchargedMemory.SEGMENT) {
                 return copy(target, offset, length);
             }
-            lock().lock(); // full-size segments are reused: another form could write while this copies
+            lock().lock(); // full-size segments are reused: another form could write to them during the copy
             try {
                 return copy(target, offset, length);
             } finally {

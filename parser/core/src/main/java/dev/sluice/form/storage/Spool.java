@@ -227,7 +227,7 @@ public final class Spool implements Closeable {
         }
     }
 
-    /** {@return the file system of the root} The root may have been deleted. */
+    /** {@return the file system of the root, even if the root has been deleted} */
     private FileStore fileStore() throws IOException {
         Path path = root.toAbsolutePath();
         for (; ; ) {
