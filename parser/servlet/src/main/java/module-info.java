@@ -1,4 +1,4 @@
-/** Forms in servlet containers: a filter in front of any servlet, and forms that occupy no thread while they arrive. */
+/** Multipart forms in Servlet containers: a filter for any servlet, and asynchronous receiving. */
 module dev.sluice.servlet {
     requires transitive dev.sluice;
     requires transitive jakarta.servlet;

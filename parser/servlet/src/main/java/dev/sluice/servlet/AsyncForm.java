@@ -23,15 +23,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A form that occupies no thread while the client sends it. The {@code PartDecider} of its options routes each part to a
- * file, to memory, or to a {@link PartSink} while the part arrives.
+ * A form that occupies no thread while the client sends it. The {@code PartDecider} of its options routes each part to
+ * a file, to memory, or to a {@link PartSink}, which gets the data as it arrives.
  *
  * <p>Sinks and the stages that depend on {@link #completion()} run on container threads, one at a time and without a
  * lock. If a sink returns a pending {@link Readiness}, the form stops reading, and TCP slows the client down. Jetty and
  * Tomcat call sinks on application threads. Undertow calls them on an I/O thread that serves many connections, so a
- * sink must not block there for long. Keep parts in memory, or pass the data to another thread.
+ * sink must not block there for long. With Undertow, keep parts in memory, or pass the data to another thread.
  *
- * <p>All methods may be called by any thread at any time, from sinks too.
+ * <p>All methods may be called by any thread at any time, including from sinks.
  */
 public final class AsyncForm {
     /** The value of {@link #jobs} after the form has ended. */
@@ -48,8 +48,9 @@ public final class AsyncForm {
     private final SerialTask reading = new SerialTask(this::readWhilePossible);
 
     /**
-     * The number of jobs passed to {@code AsyncContext.start} that have not run. The form ends after the last job, because
-     * the application completes the request then, and containers reject jobs of completed requests.
+     * The number of jobs passed to {@code AsyncContext.start} that have not run. The form ends after the last job,
+     * because the application may complete the request at the end of the form, and containers reject jobs of completed
+     * requests.
      */
     private final AtomicInteger jobs = new AtomicInteger();
 
@@ -66,7 +67,7 @@ public final class AsyncForm {
     private volatile boolean jobsLost;
 
     private AsyncForm(RequestState state, AsyncContext context, FormOptions options) throws IOException {
-        reading.trigger(); // begin() runs the task; triggers before that do not run it on another thread
+        reading.trigger(); // claims the task for begin(), so that no other trigger runs it earlier
         this.state = state;
         this.context = context;
         this.form = state.form;
@@ -126,8 +127,9 @@ public final class AsyncForm {
     }
 
     /**
-     * {@return a stage that completes with the form when all of it has arrived. Do not close the form. It is closed after the
-     * end of the request, its {@linkplain MultipartRequests#hold holds} and the callbacks of this stage}
+     * {@return a stage that completes with the form when the whole body has arrived} Do not close the form. It is
+     * closed after the request, its {@linkplain MultipartRequests#hold holds} and the callbacks of this stage have
+     * ended.
      *
      * <p>If the form is rejected, or does not fit into the memory budget or the spool, the stage fails with the same
      * {@link dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a
@@ -146,8 +148,8 @@ public final class AsyncForm {
      * CompletionException}, as usual.
      */
     public CompletionStage<MultipartForm> completion() {
-        CompletableFuture<MultipartForm> stage =
-                new CompletableFuture<>(); // one per call, because the caller can complete it
+        // A new stage for each call, because the caller can complete it.
+        CompletableFuture<MultipartForm> stage = new CompletableFuture<>();
         form.future.whenComplete((whole, failure) -> {
             if (failure == null) {
                 stage.complete(whole);
@@ -188,12 +190,12 @@ public final class AsyncForm {
     }
 
     private boolean readWhilePossible() {
-        while (!hasEnded() && readOn()) {}
+        while (!hasEnded() && advance()) {}
         return false;
     }
 
-    /** Reads once, or ends the form. {@return false if nothing can be done before the next {@link #call}} */
-    private boolean readOn() {
+    /** Reads once, or ends the form. Returns false if nothing can be done before the next {@link #call}. */
+    private boolean advance() {
         if (intake.isOver() && (abortedFor.get() != null || intake.demand() == 0)) {
             return end();
         } else if (intake.demand() == 0) {
@@ -204,8 +206,8 @@ public final class AsyncForm {
             return false;
         } else {
             try {
-                awaiting =
-                        true; // before isReady(), because another thread may call the listener before isReady() returns
+                // Before isReady(), because another thread may call the listener before isReady() returns.
+                awaiting = true;
                 if (!in.isReady()) {
                     return false;
                 }
@@ -225,7 +227,7 @@ public final class AsyncForm {
     /**
      * Ends the form.
      *
-     * @return false if a job remains, which calls {@link #call} when it has run
+     * @return false if a job is pending, which calls {@link #call} after it has run
      */
     private boolean end() {
         if (jobsLost) {
@@ -233,7 +235,7 @@ public final class AsyncForm {
         } else if (!jobs.compareAndSet(0, NO_MORE)) {
             if (!waitsForJobs) {
                 waitsForJobs = true;
-                state.lease.afterGrace(this::waitNoLonger); // the container may have discarded the job
+                state.lease.afterGrace(this::stopWaitingForJobs); // the container may have discarded the job
             }
             return false;
         }
@@ -262,7 +264,7 @@ public final class AsyncForm {
 
     // ---- jobs
 
-    private void waitNoLonger() {
+    private void stopWaitingForJobs() {
         jobsLost = true;
         call();
     }
@@ -303,7 +305,7 @@ public final class AsyncForm {
                 try {
                     start(() -> {});
                 } catch (RuntimeException | Error e) {
-                    // start() has continued on this thread
+                    // start() has called jobDone() on this thread
                 }
             }
         }

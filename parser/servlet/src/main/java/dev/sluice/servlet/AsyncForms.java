@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A receiver of forms that occupy no thread while the client sends them, for applications without a {@link SluiceFilter}.
- * With the filter, use {@link MultipartRequests#receive}. Create one receiver for the web application, for example in {@code
- * Servlet.init}, and close it in {@code destroy}, which stops its thread and aborts unfinished forms. Thread-safe.
+ * A receiver of forms that occupy no thread while the client sends them, for applications without a {@link
+ * SluiceFilter}. With the filter, use {@link MultipartRequests#receive}. Create one receiver for the web application,
+ * for example in {@code Servlet.init}, and close it in {@code destroy}. Thread-safe.
  */
 public final class AsyncForms implements AutoCloseable {
     private final FormService service;

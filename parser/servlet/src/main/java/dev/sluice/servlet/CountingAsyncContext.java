@@ -39,9 +39,7 @@ final class CountingAsyncContext implements AsyncContext {
         }
     }
 
-    /**
-     * {@return the request of the context, or the wrapper if the context has the wrapped request, which lacks the form}
-     */
+    /** {@return the wrapper in place of the wrapped request, which lacks the form; any other request unchanged} */
     @Override
     public ServletRequest getRequest() {
         ServletRequest original = context.getRequest();

@@ -16,7 +16,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a {@link SluiceFilter}, and the decision that follows from them for each request.
+ * The settings of a {@link SluiceFilter}, with the methods that classify requests by them.
  *
  * @param eager whether forms are parsed before the chain is called
  * @param rejectsOther whether multipart bodies that the filter does not parse are rejected
@@ -57,8 +57,8 @@ record FilterSettings(
     }
 
     /**
-     * {@return the reason to reject a body that the filter does not parse, because the container might parse it without
-     * limits; null to pass it on}
+     * {@return the exception that rejects a multipart body which the filter does not parse, and which the container
+     * might parse without limits; null to pass the request on}
      */
     @Nullable
     MultipartRequestException rejection(HttpServletRequest request) {

@@ -11,8 +11,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One dispatch of a request through a {@link SluiceFilter}. The chain is called with a wrapped request and response, a
- * failure of the form becomes an error response, and at the end the request ends unless it continues asynchronously.
+ * One dispatch of a request through a {@link SluiceFilter}. It calls the chain with a wrapped request and response, and
+ * sends the error response if the form fails. Then it ends the request, unless the request continues asynchronously.
  *
  * <p>The <em>outermost</em> dispatch of a thread, which the container itself started, sends the error response and ends the
  * request. Forwards, includes and a second filter in the chain run inside it. An error page runs after it.
@@ -132,7 +132,7 @@ final class FilteredDispatch {
     /**
      * Sends the response for a failed form.
      *
-     * @return whether {@code e} was such a failure and a response was sent
+     * @return whether {@code e} contained a failure of the form and a response was sent
      */
     private boolean respond(
             Exception e,
@@ -157,7 +157,7 @@ final class FilteredDispatch {
             try {
                 filteredRequest.getAsyncContext().complete();
             } catch (IllegalStateException completed) {
-                // already completed by the error or by a worker
+                // already completed by sendError or by a worker
             }
         }
         return true;

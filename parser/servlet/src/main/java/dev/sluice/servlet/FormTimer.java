@@ -102,7 +102,7 @@ final class FormTimer implements AutoCloseable {
             started.shutdownNow();
             Thread last = thread;
             try {
-                if (last != null) { // containers report a thread that outlives its executor as a leak
+                if (last != null) { // containers report a thread that outlives the application as a leak
                     last.join(LONGEST_STOP_MILLIS);
                 }
             } catch (InterruptedException e) {

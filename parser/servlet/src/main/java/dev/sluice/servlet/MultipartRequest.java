@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The request that the application gets. Its state is in {@link RequestState}.
  *
- * <p>Until the body is claimed, query parameters are parsed here, because the container might parse the body too.
- * Afterwards they come from the wrapped request: the container decodes them, and forwards and other wrappers can change
- * them.
+ * <p>Until the body is {@linkplain RequestForm#claim claimed}, this class parses the query string itself, because
+ * {@code getParameter} of the container might also parse the body. Afterwards the query parameters come from the
+ * wrapped request, so that forwards and other wrappers can change them.
  */
 final class MultipartRequest extends HttpServletRequestWrapper {
     private final RequestState state;
@@ -66,7 +66,7 @@ final class MultipartRequest extends HttpServletRequestWrapper {
         return isErrorPage() ? state.form.formIfPresent() : state.form.parsed();
     }
 
-    /** {@return whether this is an error page, which must neither fail because of the form nor wait for it} */
+    /** {@return whether an error page is dispatched, which must neither wait for the form nor fail because of it} */
     private boolean isErrorPage() {
         return getDispatcherType() == DispatcherType.ERROR
                 || state.lease.hasEnded()

@@ -9,12 +9,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The exception of {@code getParts}, {@code getParameter} and the related methods for a form that is rejected or cannot be
- * stored. It is an {@link IllegalStateException}, as the servlet specification requires. If it leaves the filter chain,
- * {@link SluiceFilter} sends the error response.
+ * The exception that {@code getParts}, {@code getParameter} and the related methods throw if a form is rejected or
+ * cannot be stored. It is an {@link IllegalStateException}, as the servlet specification requires. If it leaves the
+ * filter chain, {@link SluiceFilter} sends the error response.
  *
- * <p>The cause is a {@link MultipartException} with the same status and message, or the {@link IOException} of a sink or the
- * disk, whose message is not for clients. If the method is not allowed, the cause is null.
+ * <p>The cause is a {@link MultipartException} with the same status and message, or the {@link IOException} of a sink,
+ * the disk or the connection, whose message is not for clients. If another filter has read the body, the cause is an
+ * {@link IllegalStateException}. If the method is not allowed, the cause is null.
  */
 public final class MultipartRequestException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
@@ -54,7 +55,7 @@ public final class MultipartRequestException extends IllegalStateException {
                 : new MultipartRequestException(500, "the form could not be stored", cause, closesConnection, false);
     }
 
-    /** {@return the exception for a form in a request whose method is not {@code allowed}} */
+    /** {@return the exception for a form whose request method is not one of {@code allowed}} */
     static MultipartRequestException ofMethod(String allowed) {
         return new MultipartRequestException(405, "forms are accepted with " + allowed, null, false, false);
     }
@@ -65,7 +66,7 @@ public final class MultipartRequestException extends IllegalStateException {
                 500, "the form could not be read", new IllegalStateException(message), false, false);
     }
 
-    /** {@return whether this is the exception with which Undertow and WildFly reject the size of a body} */
+    /** {@return whether this is the exception with which Undertow and WildFly reject a body that is too large} */
     static boolean isOfContainer(Throwable failure) {
         return failure.getClass().getSimpleName().equals("RequestTooBigException");
     }

@@ -24,7 +24,10 @@ import java.util.function.UnaryOperator;
 public final class MultipartRequests {
     private MultipartRequests() {}
 
-    /** Keeps the form of a request open until this is closed, even after the end of the request. Thread-safe. */
+    /**
+     * A handle that keeps the form of a request open until it is closed, even after the end of the request.
+     * Thread-safe.
+     */
     public static final class Hold implements Closeable {
         private final RequestState state;
         private final AtomicBoolean closed = new AtomicBoolean();
@@ -43,8 +46,8 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the form of the request, parsed now if necessary. Do not close it. It is closed when the request and all
-     * its holds have ended}
+     * {@return the form of the request, parsed now if necessary} Do not close the form. It is closed when the request
+     * and all its holds have ended.
      *
      * @throws MultipartException if the body is not a form, is rejected, or does not fit into the memory budget or the
      *     spool
@@ -69,8 +72,8 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return the parameters of the query string, in UTF-8 and in order} Does not read the body, unlike {@code getParameterMap}. A
-     * name or value with a malformed escape is not decoded.
+     * {@return the parameters of the query string in order, decoded as UTF-8} Does not read the body, unlike {@code
+     * getParameterMap}. A name or value with a malformed escape is not decoded.
      */
     public static Map<String, String[]> queryParameters(HttpServletRequest request) {
         return QueryString.parameters(request.getQueryString(), null, false);
@@ -139,8 +142,9 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return a reader that returns the body part by part and does not store it} The caller must close the reader. The reader has the
-     * limits and the minimum rate of the filter. Without a filter it has the {@linkplain MultipartOptions#defaults() default options}.
+     * {@return a reader that returns the body part by part and does not store it} The caller must close the reader. The
+     * reader has the limits and the minimum rate of the filter, or, without a filter, the {@linkplain
+     * MultipartOptions#defaults() default options}.
      *
      * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
@@ -179,8 +183,8 @@ public final class MultipartRequests {
     }
 
     /**
-     * {@return a hold that keeps the form open for a thread of the application. Workers started with {@link
-     * jakarta.servlet.AsyncContext#start} need none}
+     * {@return a hold that keeps the form open for a thread of the application} Workers started with {@link
+     * jakarta.servlet.AsyncContext#start} do not need a hold.
      *
      * @throws IllegalStateException if the request did not go through the filter, or has ended
      */
@@ -197,7 +201,8 @@ public final class MultipartRequests {
      * client.
      *
      * @param failure the failure of {@link AsyncForm#completion()}, {@link #form} or {@code getParts}
-     * @return whether the failure contained one of the two exceptions and the response was not committed
+     * @return true if a response was sent; false if {@code failure} contains neither exception or the response is
+     *     committed
      * @throws IOException if the connection fails
      */
     public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {

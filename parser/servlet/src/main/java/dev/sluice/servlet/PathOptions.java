@@ -20,7 +20,7 @@ record PathOptions(String pattern, UnaryOperator<FormOptions.Builder> change) {
         }
     }
 
-    /** Compares two patterns. Exact paths come first, then longer prefixes. */
+    /** Orders patterns: exact paths first, then prefixes, the longest first. */
     static int mostSpecificFirst(PathOptions one, PathOptions other) {
         int exactFirst = Boolean.compare(isPrefix(one.pattern), isPrefix(other.pattern));
         return exactFirst != 0 ? exactFirst : Integer.compare(other.pattern.length(), one.pattern.length());

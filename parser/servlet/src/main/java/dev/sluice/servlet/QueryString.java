@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.StringTokenizer;
 import org.jspecify.annotations.Nullable;
 
-/** A parser of query strings, used where the container would parse the body as well if it were asked for the parameters. */
+/** A parser of query strings, used where {@code getParameter} of the container might also parse the body. */
 final class QueryString {
     private QueryString() {}
 
@@ -22,7 +22,7 @@ final class QueryString {
      * @param charset null for UTF-8
      * @param strict whether to reject malformed escapes and escaped bytes that are invalid in the charset. If false, a
      *     name or value with a malformed escape is not decoded
-     * @throws IllegalArgumentException if something is rejected
+     * @throws IllegalArgumentException if {@code strict} is true and {@code query} is malformed
      */
     static Map<String, String[]> parameters(@Nullable String query, @Nullable Charset charset, boolean strict) {
         Charset known = charset != null ? charset : StandardCharsets.UTF_8;

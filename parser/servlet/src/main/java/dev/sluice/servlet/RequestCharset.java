@@ -9,8 +9,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The charset that the application set for a request. The {@code charset} parameter of the Content-Type is ignored, because
- * the client sets it. Containers use it if the application sets no encoding.
+ * The charset that the application set for a request. Containers report the {@code charset} parameter of the
+ * Content-Type if the application sets no encoding. That parameter is ignored here, because the client sets it.
  */
 final class RequestCharset {
     private final HttpServletRequest source;
@@ -25,7 +25,7 @@ final class RequestCharset {
         setAfterFilter = true;
     }
 
-    /** {@return the charset that the application set; null if there is none, or it does not contain ASCII} */
+    /** {@return the charset that the application set; null if there is none, or it is not a superset of ASCII} */
     @Nullable
     Charset get() {
         String name = source.getCharacterEncoding();

@@ -26,7 +26,7 @@ final class RequestForm {
             + " map SluiceFilter before every filter that reads the body or the parameters (in Spring Boot with"
             + " Ordered.HIGHEST_PRECEDENCE)";
 
-    /** Who reads the body, or has rejected it unread. */
+    /** The code that reads the body; {@link #REJECTED} if the body was rejected unread. */
     enum BodyOwner {
         NONE,
         REJECTED,
@@ -88,7 +88,7 @@ final class RequestForm {
     /**
      * Claims the body.
      *
-     * @return whether the body was unclaimed, or the application claims it again
+     * @return true if the body was unclaimed, or if the application claims it again
      */
     boolean claim(BodyOwner next) {
         return owner.compareAndSet(BodyOwner.NONE, next) || owner.get() == next && next == BodyOwner.APPLICATION;

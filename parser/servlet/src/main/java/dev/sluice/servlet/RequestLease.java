@@ -9,15 +9,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reference count of the resources of one request. The request itself holds one reference until it ends. A thread that
- * parses, each worker of {@code AsyncContext.start}, and each {@link MultipartRequests.Hold} hold one more. The last release
- * runs {@code onEnd}.
+ * The reference count of the resources of one request. The request itself holds one reference until it ends. The
+ * parsing thread, each worker of {@code AsyncContext.start} and each {@link MultipartRequests.Hold} hold another. The
+ * last release runs {@code onEnd}.
  *
- * <p>A worker that has not begun within a grace period after the end of the request loses its reference, because a container
- * may discard it. Jetty does so.
+ * <p>A worker that has not begun within a grace period after the end of the request loses its reference, because the
+ * container may have discarded the worker, as Jetty does.
  */
 final class RequestLease {
-    /** The time allowed to a container for starting a worker, dispatching a request or reporting its end. */
+    /** The time in which the container should start a worker, dispatch a request or report the end of a request. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     private final FormTimer timer;

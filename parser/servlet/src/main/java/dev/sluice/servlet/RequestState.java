@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of one request across its dispatches, stored as a request attribute.
  *
- * <p><b>Body.</b> {@link #form} decides how the body is read. The first caller claims it: the form, an {@link
- * AsyncForm}, a {@code MultipartReader} or the application. Later callers of another kind get an exception. A form is
- * read on the first thread that requests it. An asynchronous form is read by one container thread at a time.
+ * <p><b>Body.</b> {@link #form} records the owner of the body: the form, an {@link AsyncForm}, a {@code
+ * MultipartReader} or the application. The first call that needs the body claims it for its owner. Later calls for
+ * another owner throw an exception. A form is read on the first thread that requests it. An asynchronous form is read
+ * by one container thread at a time.
  *
  * <p><b>End.</b> {@link #lease} counts the users of the form: the request itself, the thread that parses, workers of
  * {@code AsyncContext.start}, and {@linkplain MultipartRequests.Hold holds}. The last user to finish closes the form.
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>{@link #endAfterGrace()} ends a request that has completed, timed out or failed, unless it was dispatched
  *       again.
- *   <li>{@link #expectDispatch()} ends a request that the container recycled before a requested dispatch.
+ *   <li>{@link #expectDispatch()} ends a request that the container recycled instead of dispatching it.
  * </ul>
  *
  * <p><b>Dispatches.</b> A request may pass the filter several times: REQUEST, FORWARD and INCLUDE, then any number of
@@ -97,8 +98,8 @@ final class RequestState implements AsyncListener {
     }
 
     /**
-     * Ends the request after a grace period. Some containers do not call {@code onComplete} after a timeout or an error. A
-     * dispatch within the period, for example by a listener, cancels this.
+     * Ends the request after a grace period. Some containers do not call {@code onComplete} after a timeout or an
+     * error. A dispatch within the period, for example by a listener, prevents this.
      */
     void endAfterGrace() {
         endAfterGraceUnlessDispatched(dispatches.get());
@@ -145,7 +146,7 @@ final class RequestState implements AsyncListener {
         }
     }
 
-    /** {@return whether the container has recycled the request, so that it has lost its attributes or rejects calls} */
+    /** {@return whether the container has recycled the request, which then has no attributes or rejects calls} */
     private boolean isForgotten() {
         try {
             return source.getAttribute(ATTRIBUTE) != this;

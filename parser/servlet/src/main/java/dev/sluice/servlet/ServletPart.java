@@ -60,7 +60,7 @@ final class ServletPart implements Part {
         part.moveTo(target, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Copies the text of a field, so that the parameter remains when the part is moved or deleted. */
+    /** Reads the texts of the form, so that the parameter remains when the part is moved or deleted. */
     private void keepParameter() {
         if (!part.isFile()) {
             state.form.keepTexts();
@@ -111,7 +111,7 @@ final class ServletPart implements Part {
         return part.head().headers(name);
     }
 
-    /** {@return each name once, in the case of its first occurrence; Tomcat returns lower case} */
+    /** {@return each name once, spelled as in its first occurrence} Tomcat returns lower case. */
     @Override
     public Collection<String> getHeaderNames() {
         Map<String, String> names = new LinkedHashMap<>();
@@ -121,7 +121,7 @@ final class ServletPart implements Part {
         return List.copyOf(names.values());
     }
 
-    /** {@return whether both adapt the same part, because each call of {@code getParts} creates new adapters} */
+    /** {@return whether both adapt the same part} Each call of {@code getParts} creates new adapters. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof ServletPart that && that.part == part;

@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  * {@snippet file="FilterSetUp.java" region="filter"}
  *
  * <p>It handles POST, PUT and PATCH requests with the media type {@code multipart/form-data}. The filter rejects other
- * {@code multipart/*} bodies with 415, and forms with other methods with 405. Otherwise the container might parse them
- * without the limits of the filter ({@link Builder#refuseOtherMultipart}). If a body is not multipart at all, {@code
- * getParts} throws a {@code ServletException}. If the application does not catch it, the filter sends 415. All
- * other requests pass unchanged.
+ * {@code multipart/*} bodies with 415, and {@code multipart/form-data} with other methods with 405, because the
+ * container might parse them without the limits of the filter. See {@link Builder#refuseOtherMultipart}. If a POST, PUT
+ * or PATCH request is not multipart at all, {@code getParts} throws a {@code ServletException}, and the filter sends
+ * 415 unless the application catches the exception. All other requests pass unchanged.
  *
  * <p>For multipart bodies, 405 and 415 are sent before the chain is called. Therefore map filters that set headers for
  * all responses, such as CORS headers, before this one, unless they read parameters.
@@ -40,35 +40,37 @@ import org.jspecify.annotations.Nullable;
  * exist. If a request passes two {@code SluiceFilter}s, the options of the second apply. If the body was read before
  * the request reached the second filter, the options of the first apply, and a warning is logged.
  *
- * <p><b>Parameters</b> are first the parameters of the query string, as the container decodes them, then the fields of the
- * body in order. Files are not parameters. <b>Parts</b> are fields and files. {@code Part.write} replaces an existing file.
- * Relative names are resolved against the {@linkplain Builder#location location} and must stay below it. After the form has
- * been parsed, {@code getInputStream} is at its end. If the application calls {@code getInputStream} or {@code getReader}
- * first, the form is not parsed: {@code getParts} throws, and only the query string has parameters.
+ * <p><b>Parameters</b> are first the parameters of the query string, as the container decodes them, then the fields of
+ * the body in order. Files are not parameters. <b>Parts</b> are fields and files. {@code Part.write} replaces an
+ * existing file. Relative names are resolved against the {@linkplain Builder#location location} and must stay below it.
+ * After the form has been parsed, the stream of {@code getInputStream} is at its end. If the application calls {@code
+ * getInputStream} or {@code getReader} first, the form is not parsed. Then {@code getParts} throws an {@link
+ * IllegalStateException}, and there are only query parameters.
  *
- * <p><b>Charsets.</b> A parameter is decoded in the charset of the part or of the {@code _charset_} field, else in the
+ * <p><b>Charsets.</b> A value is decoded in the charset of the part or of the {@code _charset_} field, else in the
  * encoding that the application sets with {@code setCharacterEncoding} or in {@code web.xml}, else in UTF-8. Names are
  * decoded in the encoding that the application sets, else in UTF-8. The {@code charset} of the request's Content-Type
  * is ignored, because {@code multipart/form-data} does not define one.
  *
  * <p><b>Lifetime.</b> Files and memory are released when the request has ended and its form is no longer used. A worker
  * of {@code AsyncContext.start} keeps the form open if it begins within 5 seconds of the end of the request. Any other
- * thread needs a {@link MultipartRequests#hold}. When an asynchronous request has completed, timed out or failed, the
- * filter ends it within 5 seconds, even if the container does not report its end. If a listener dispatches the request
- * again, the request continues. {@link #destroy()} releases all remaining resources.
+ * thread needs a {@link MultipartRequests#hold}. If the container does not report the end of an asynchronous request
+ * that has completed, timed out or failed, the filter ends the request after 5 seconds, unless a listener has
+ * dispatched it again. {@link #destroy()} releases all remaining resources.
  *
- * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by the first call that needs the form. {@link
- * MultipartRequests} throws their cause, the {@link MultipartException}, and so do {@code requireText}, {@code
- * requireFile} and {@code FormPart.text}. If an exception of one of these two types leaves the chain, directly or as
+ * <p><b>Errors</b> are {@link MultipartRequestException}s, thrown by every call that needs the form. The methods of
+ * {@link MultipartRequests}, {@code requireText}, {@code requireFile} and {@code FormPart.text} throw a {@link
+ * MultipartException} without this wrapper. If an exception of one of these two types leaves the chain, directly or as
  * the cause of another exception, the filter calls {@code sendError}, unless the response is committed. The status is
  * 400, 408, 413, 415, 500, 503 or 507, or the status that the application chose. A {@link RejectionHandler} can send
- * another response. The cause of a 500 is logged, and not sent to the client. If the connection fails, the {@link
- * IOException} is not wrapped, except by {@code getParameter}. The filter unwraps it when it leaves the chain.
+ * another response. The cause of a 500 is logged, and not sent to the client. If the connection fails, {@code getParts}
+ * throws the {@link IOException} of the container. {@code getParameter} wraps that exception, and the filter unwraps it
+ * again.
  *
  * <p><b>Init parameters</b> are optional. Each has the key of a {@linkplain Setting setting} as its name. {@link
- * FormOptions.Builder} explains the settings of a form and their defaults. Sizes are in bytes, or have the suffix
- * {@code KiB}, {@code MiB} or {@code GiB}. A limit that can be turned off accepts {@code unlimited}. An unknown
- * parameter is an error. The other settings are:
+ * FormOptions.Builder} explains the settings of forms and their defaults. Sizes are in bytes, or have the suffix {@code
+ * KiB}, {@code MiB} or {@code GiB}. A limit that can be turned off accepts {@code unlimited}. An unknown parameter is
+ * an error. The settings that do not belong to forms are:
  *
  * <ul>
  *   <li>{@code directory}, in which the filter creates its {@link SpoolDirectory} (default: the temporary directory of the web
@@ -91,7 +93,7 @@ public final class SluiceFilter implements Filter {
      * How the module works.
      *
      * init() reads the FilterSettings and creates a FormService, which has the options of the forms, a timer and the live requests.
-     * This class has the public API and the life of the filter. FilteredDispatch has the path of one dispatch through it.
+     * This class has the public API and the life cycle of the filter. FilteredDispatch processes one dispatch.
      *
      * The first dispatch of a form attaches a RequestState to the request, and later dispatches find it there. It consists of
      *   - the RequestForm: the owner of the body (the form, an AsyncForm, a MultipartReader or the application), and the parsed form;
@@ -99,7 +101,7 @@ public final class SluiceFilter implements Filter {
      * RequestState listens to asynchronous requests, and ends requests whose end the container does not report.
      *
      * The application gets a MultipartRequest, which takes parts and parameters from the form and wraps the AsyncContext in order to
-     * count workers, and a FilteredResponse, which records calls of sendError. MultipartRequests finds the state from both.
+     * count workers, and a FilteredResponse, which records calls of sendError.
      */
 
     private static final RejectionHandler UNHANDLED = (request, response, rejection) -> false;
@@ -110,7 +112,8 @@ public final class SluiceFilter implements Filter {
         /**
          * Sends a response for a rejected form.
          *
-         * @param request the request that the application gets, which throws {@code rejection} again if the form is requested
+         * @param request the request as the application sees it; methods that need the form throw {@code rejection}
+         *     again
          * @param response the response, which is not committed. It has an {@code Allow} header if the method is not allowed
          * @return whether the handler has sent a response or will send one; if false, the filter sends its own
          * @throws IOException if the connection fails
@@ -269,11 +272,11 @@ public final class SluiceFilter implements Filter {
         /**
          * Changes the options for one path.
          *
-         * @param pattern the path, relative to the web application: {@code /a/path}, or {@code /a/path/*} for that path and all paths below
-         *     it. If several match, an exact path wins, then the longest prefix
+         * @param pattern the path, relative to the web application: {@code /a/path}, or {@code /a/path/*} for that path
+         *     and all paths below it. If several patterns match, an exact path wins, then the longest prefix
          * @param change changes the options of the filter, for example limits or a {@link FormOptions.Builder#decider}; called
          *     once
-         * @throws IllegalArgumentException if {@code pattern} is neither of these
+         * @throws IllegalArgumentException if {@code pattern} is neither a path nor a prefix
          */
         public Builder path(String pattern, UnaryOperator<FormOptions.Builder> change) {
             paths.add(new PathOptions(pattern, Objects.requireNonNull(change, "change")));
