@@ -24,8 +24,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A factory of sinks whose content ClamAV scans before it becomes visible. The content goes to {@code clamd} while it arrives (the command
- * {@code INSTREAM} of its protocol), and no thread waits.
+ * A factory of sinks whose content is scanned by ClamAV before the form becomes visible. The content is sent to {@code
+ * clamd} as it arrives, with the command {@code INSTREAM}. No thread waits for the scan.
  *
  * {@snippet file="dev/sluice/netty/ClamAvScannerTest.java" region="scan"}
  *
@@ -144,7 +144,7 @@ public final class ClamAvScanner {
 
         Scan() {
             loop = transport.config().group().next();
-            // A failed write must not close the channel: the reply may still have to be read.
+            // A failed write must not close the channel, because a reply may still be unread.
             connection = transport
                     .clone(loop)
                     .option(ChannelOption.AUTO_CLOSE, false)

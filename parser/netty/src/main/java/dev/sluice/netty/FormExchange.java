@@ -147,7 +147,9 @@ final class FormExchange implements FormSource {
         return intake == null || intake.isOver();
     }
 
-    /** {@return whether the rest of the body is discarded: the form has ended, or another thread is about to abort it} */
+    /**
+     * {@return whether the rest of the body is discarded, because the form has ended or a worker is about to abort it}
+     */
     boolean discardsBody() {
         return aborted || isOver();
     }
@@ -157,7 +159,7 @@ final class FormExchange implements FormSource {
         return intake == null || discardsBody() ? 0 : (int) Math.min(intake.demand(), group.bytesPerTurn() - turnBytes);
     }
 
-    /** {@return whether a read without demand is allowed, to find out whether the client is still connected} */
+    /** {@return whether a read without demand is allowed, in order to notice that the client has disconnected} */
     boolean mayReadAhead() {
         return intake != null && intake.mayReadAhead();
     }
@@ -188,7 +190,7 @@ final class FormExchange implements FormSource {
     void offer(ByteBuf chunk) {
         int size = chunk.readableBytes();
         if (turnBytes == 0) {
-            loop.execute(() -> turnBytes = 0); // runs after all tasks that are queued now
+            loop.execute(() -> turnBytes = 0); // the next turn, after all tasks that are queued now
         }
         turnBytes += size;
         received += size;

@@ -14,7 +14,8 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A writer of the body of an {@link OutgoingForm} to a client channel: an HTTP/1.1 connection, with or without TLS, or an HTTP/2 stream.
+ * A subscriber that writes an {@link OutgoingForm} to a client channel: an HTTP/1.1 connection, with or without TLS, or
+ * an HTTP/2 stream.
  *
  * {@snippet file="UpstreamRequest.java" region="send"}
  *

@@ -62,7 +62,7 @@ record HandlerGroup(
         open.put(ended, shutdown);
         ended.whenComplete((nothing, failure) -> open.remove(ended));
         Long deadline = shutdownDeadline.get();
-        if (deadline != null) { // a connection that was accepted before the shutdown, and is initialized after it
+        if (deadline != null) { // a connection that was accepted before the shutdown began, and initialized after that
             shutdown.accept(deadline);
         }
     }

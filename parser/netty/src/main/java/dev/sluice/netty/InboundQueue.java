@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  * together.
  */
 final class InboundQueue {
-    /** The limit for queued requests without a body, which have no bytes. */
+    /**
+     * The maximum number of queued messages. Requests without a body add no bytes, so {@link #maxBytes} does not limit
+     * them.
+     */
     private static final int MAX_MESSAGES = 256;
 
     /** All queues together may hold 1/8 of the memory budget. */

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The handler of one HTTP/1.1 connection or HTTP/2 stream, made by {@link MultipartHandlers}. It receives the forms,
+ * The handler of one HTTP/1.1 connection or HTTP/2 stream, created by {@link MultipartHandlers}. It receives the forms,
  * and passes all other requests to the next handlers.
  *
  * <p>Every received message goes through one {@link InboundQueue}. The queue is handled in order: one request is
@@ -237,7 +237,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             receiver = group.route().route(head);
         } catch (RuntimeException e) {
             ctx.fireExceptionCaught(e);
-            closer.close(ctx); // without a receiver there is nothing to respond with
+            closer.close(ctx); // only a receiver can make the response
             return;
         }
         FormExchange form = receiver == null

@@ -14,30 +14,33 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A factory of handlers that receive forms, one for each HTTP/1.1 connection or HTTP/2 stream. A handler is added after an
- * {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Create one factory per process. Thread-safe.
+ * A factory of handlers that receive forms, one for each HTTP/1.1 connection or HTTP/2 stream. Add each handler after
+ * an {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Create one factory per process.
+ * Thread-safe.
  *
  * {@snippet file="UploadPipeline.java" region="pipeline"}
  *
- * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It passes
- * on one request at a time: the next request waits until this handler or a later one has written the response to the current
- * request. After a response with {@code Connection: close} the handler closes the connection, once the client has read the
- * response or {@link Builder#drainTimeout} has passed. The next handlers need not close it.
+ * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It
+ * handles one request at a time: the next request waits until this handler or a later handler has written the response
+ * to the current request. After a response with {@code Connection: close}, it gives the client up to {@link
+ * Builder#drainTimeout} to read the response, and then closes the connection. Later handlers do not need to close it.
  *
- * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are two
- * exceptions: more than about 64 KiB or 256 messages precede the end of the connection, or all connections together hold more
- * than an eighth of the {@code MemoryBudget}. In these cases the end is noticed when the data before it has been read, or
- * after {@link FormOptions#maxSinkWait()}. The reset of an HTTP/2 stream is noticed immediately. Give an HTTP/2 connection
- * twice the window of all its streams together: Netty reopens a window only after half of it has been used, so streams that
- * wait for their sinks could otherwise stop all others.
+ * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are
+ * two exceptions: more than about 64 KiB or 256 messages are unread before the end of the connection, or all
+ * connections together hold more than an eighth of the {@code MemoryBudget}. In these cases the end is noticed when the
+ * data before it has been read, or after {@link FormOptions#maxSinkWait()}. The reset of an HTTP/2 stream is noticed
+ * immediately.
+ *
+ * <p><b>HTTP/2 windows.</b> Set the window of a connection to twice the sum of the windows of its streams. Netty reopens a
+ * window only after half of it has been used, so streams that wait for their sinks could otherwise block all other streams.
  *
  * <p><b>Order of handlers.</b> A wrong order is logged as a warning when the first form or the first malformed request arrives.
  *
  * <ul>
- *   <li>After this handler: {@code HttpServerKeepAliveHandler}, {@code HttpObjectAggregator}, {@code HttpServerExpectContinueHandler} and
- *       {@code WebSocketServerProtocolHandler}. They then serve the other requests. Before this handler, the first would close the
- *       connection as soon as a form is rejected. The second would hold every body in memory. The third would request the body of a form
- *       that is rejected at its head. The fourth would lose its connections after {@link Builder#idleTimeout}.
+ *   <li>After this handler: handlers for the other requests. Before this handler, {@code HttpServerKeepAliveHandler}
+ *       would close the connection as soon as a form is rejected. {@code HttpObjectAggregator} would hold every body in
+ *       memory. {@code HttpServerExpectContinueHandler} would request the body of a form that is rejected at its head.
+ *       {@code WebSocketServerProtocolHandler} would lose its connections after {@link Builder#idleTimeout}.
  *   <li>Before this handler: {@code SslHandler}, at the start of the pipeline, because no client can connect with TLS if it is after the
  *       codec; {@code CorsHandler}, because a script in a browser can read only responses that pass through it. {@code
  *       HttpContentDecompressor} before this handler decompresses forms; after it, a compressed form gets 415.
@@ -48,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  *       fires while a form arrives.
  * </ul>
  *
- * <p>A client may close its half of the connection after the request and still read the response if the channel has
- * {@code ALLOW_HALF_CLOSURE}. On epoll, Netty then reads all bytes that the socket has buffered. They are accepted even
+ * <p>If the channel has {@code ALLOW_HALF_CLOSURE}, a client may close its half of the connection after the request and
+ * still read the response. On epoll, Netty then reads all bytes that the socket has buffered. They are accepted even
  * beyond {@link Builder#bytesPerTurn}, unless all connections together hold more than an eighth of the {@code
  * MemoryBudget}.
  */
@@ -61,8 +64,8 @@ public final class MultipartHandlers {
     }
 
     /**
-     * {@return a builder of handlers that decode, call sinks and call {@link FormReceiver#received} on {@code executor}, where
-     * they may block, for example on files}
+     * {@return a builder of handlers that decode, call sinks and call {@link FormReceiver#received} on {@code
+     * executor}} These calls may block, for example on files.
      *
      * @param forms the receiver of forms; owned by the caller, who closes it after {@link #shutdown}
      * @param route the callback that selects the receiver of a form; called on the event loop, so it must not block
@@ -74,8 +77,8 @@ public final class MultipartHandlers {
     }
 
     /**
-     * {@return a builder of handlers that do everything on the event loop, where sinks must not block and parts must not be
-     * written to files}
+     * {@return a builder of handlers that do everything on the event loop} Sinks must not block, and parts must not be
+     * written to files.
      *
      * @param forms the receiver of forms; owned by the caller, who closes it after {@link #shutdown}
      * @param route the same as in {@link #builder}
@@ -84,7 +87,7 @@ public final class MultipartHandlers {
         return new Builder(forms, route, null);
     }
 
-    /** {@return a handler for one connection or stream, added to the pipeline after the codec} */
+    /** {@return a new handler for one connection or stream, to be added to the pipeline after the codec} */
     public ChannelHandler newHandler() {
         return new MultipartHandler(group);
     }
@@ -93,9 +96,10 @@ public final class MultipartHandlers {
      * Closes all connections: connections without a request immediately, the others after the response to their current request.
      * A form that is not complete after {@code deadline} is aborted. Close the server channel first.
      *
-     * <p>In HTTP/2 this closes the streams. New streams are refused ({@code REFUSED_STREAM}), so that clients may repeat those
-     * requests on another connection. The application closes the connections: {@code close()} sends GOAWAY, and waits for the
-     * streams for {@code gracefulShutdownTimeoutMillis} of the codec's builder, which is 0 in an {@code Http2FrameCodecBuilder}.
+     * <p>In HTTP/2 this closes the streams. New streams are refused ({@code REFUSED_STREAM}), so that clients may
+     * repeat those requests on another connection. The application must close the connections: {@code close()} sends
+     * GOAWAY, and waits for the streams for {@code gracefulShutdownTimeoutMillis} of the codec's builder, which is 0 in
+     * an {@code Http2FrameCodecBuilder}.
      *
      * @return a stage that completes when all handlers have been removed and all forms have ended
      */
@@ -119,9 +123,10 @@ public final class MultipartHandlers {
         }
 
         /**
-         * Sets how many body bytes a connection handles in a turn of the event loop before it lets the other connections continue; at least
-         * 1, 256 KiB by default. If a read brings more and the excess must wait, the form is rejected with 413. A decompressor before this
-         * handler can cause this by expanding a small body. Set it to at least the size of a read.
+         * Sets how many body bytes a connection handles in one turn of the event loop before it lets the other
+         * connections continue; at least 1, 256 KiB by default. If a read brings more and the form cannot take the
+         * excess at once, the form is rejected with 413. A decompressor before this handler can cause this by expanding
+         * a small body. Set at least the size of a read.
          */
         public Builder bytesPerTurn(int value) {
             this.bytesPerTurn = (int) positive(value, "bytesPerTurn");
@@ -138,10 +143,10 @@ public final class MultipartHandlers {
         }
 
         /**
-         * Sets how long received data is discarded after a response that closes the connection; more than 0, 5 seconds by default. This
-         * gives the client time to read the response before the connection is reset. No more than {@link FormOptions#maxDrainBytes()} are
-         * discarded: the limit of the form, or of {@code forms} if the request has no form. Afterwards an HTTP/2 stream is reset with
-         * {@code NO_ERROR}.
+         * Sets how long received data is discarded after a response that closes the connection; more than 0, 5 seconds
+         * by default. This gives the client time to read the response before the connection is reset. The {@link
+         * FormOptions#maxDrainBytes()} of the form, or of {@code forms} if the request has no form, limit the discarded
+         * bytes. Afterwards an HTTP/2 stream is reset with {@code NO_ERROR}.
          */
         public Builder drainTimeout(Duration value) {
             this.drainNanos = positive(value.toNanos(), "drainTimeout");

@@ -10,18 +10,18 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link MultipartBody} for a pipeline with a {@code ChunkedWriteHandler}. It is written as fast as the peer reads, over HTTP/1.1 with or
- * without TLS and over HTTP/2:
+ * An adapter that sends a {@link MultipartBody} through a {@code ChunkedWriteHandler}, as fast as the peer reads. It
+ * works over HTTP/1.1, with or without TLS, and over HTTP/2:
  *
  * {@snippet file="dev/sluice/netty/MultipartInputTest.java" region="send"}
  *
- * <p>Like Netty's {@code ChunkedFile}, it reads the content on the event loop. Use it for memory and local files. An input can be sent
- * once. For another attempt, create another input.
+ * <p>Like Netty's {@code ChunkedFile}, it reads the content on the event loop. Use it for content in memory and in
+ * local files. An input can be sent once. For another attempt, create another input.
  */
 public final class MultipartInput implements ChunkedInput<ByteBuf> {
     private final MultipartBody body;
 
-    /** Null before the first chunk, because the allocator of the channel is known only then. */
+    /** Null before the first chunk, because the allocator of the channel is unknown until then. */
     private @Nullable BodyChunks chunks;
 
     private long progress;

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The check of the order of handlers, made for the first pipeline of a {@link MultipartHandlers}. Thread-safe. */
+/** A check of the order of handlers in the first pipeline of a {@link MultipartHandlers}. Thread-safe. */
 final class PipelineOrder {
     private static final List<Class<? extends ChannelHandler>> AFTER = List.of(
             HttpObjectAggregator.class,

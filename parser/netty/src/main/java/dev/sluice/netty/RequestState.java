@@ -65,7 +65,7 @@ final class RequestState {
     /**
      * Begins the response, and sets its {@code Connection} header.
      *
-     * @param closing whether the connection must be closed after any response
+     * @param closing whether to close the connection even if the request and the response would keep it open
      */
     void responseBegins(HttpResponse head, boolean closing) {
         maxDrainBytes = form == null ? maxDrainBytes : form.options().maxDrainBytes();
