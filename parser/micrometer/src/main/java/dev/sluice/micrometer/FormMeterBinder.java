@@ -27,8 +27,7 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Micrometer meters for forms: bytes while they stream, outcomes when they end, and the use of the memory budget and the
- * spool.
+ * Micrometer meters for forms: received bytes, outcomes, and the use of the memory budget and the spool.
  *
  * {@snippet file="dev/sluice/micrometer/FormMeterBinderTest.java" region="meters"}
  *
@@ -42,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code sluice.forms.body}</td><td>summary, bytes</td><td>bytes read of each body</td></tr>
  * <tr><td>{@code sluice.forms.parts}</td><td>counter</td><td>complete parts, by {@code type}: {@code file} or
  * {@code field}</td></tr>
- * <tr><td>{@code sluice.forms.deviations}</td><td>counter</td><td>accepted and reported deviations, by {@code
+ * <tr><td>{@code sluice.forms.deviations}</td><td>counter</td><td>deviations that were accepted and reported, by {@code
  * kind}</td></tr>
  * <tr><td>{@code sluice.forms.memory.peak}</td><td>summary, bytes</td><td>peak memory of each form</td></tr>
  * <tr><td>{@code sluice.forms.spilled}</td><td>summary, bytes</td><td>bytes in files, for each form that used files</td></tr>

@@ -41,8 +41,8 @@ import reactor.util.context.ContextView;
  * The body of a request, as the source of a form. It requests one buffer at a time while the form's intake has demand.
  *
  * <p>If a form is rejected, the rest of the body is read and discarded, up to a limit. The failure is reported only
- * after that. A server may close the connection once it has answered, and a client that is still sending would then
- * miss the response.
+ * after that. A server may close the connection once it has sent the response, and a client that is still sending would
+ * then miss it.
  */
 final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource, Disposable {
     private final ReactiveHttpInputMessage message;
@@ -125,7 +125,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
 
     private void holdFailure(Throwable reason) {
         pendingFailure.set(reason);
-        if (isDisposed() || intake().demand() == 0) { // the body has ended, or nothing more of it is discarded
+        if (isDisposed() || intake().demand() == 0) { // the body has ended, or no more of it will be discarded
             emitFailure();
         }
     }
@@ -240,8 +240,8 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
     }
 
     /**
-     * Schedules {@code work} on a worker. Without workers, runs it on the calling thread. If queued work is already
-     * running, it runs after that work, on the same thread.
+     * Schedules {@code work} on a worker. Without workers, runs it on the calling thread, or, if another thread is
+     * already running queued work, on that thread.
      */
     @Override
     public void resume(Runnable work) {

@@ -10,7 +10,7 @@ import org.springframework.http.ReactiveHttpInputMessage;
 import org.springframework.http.codec.HttpMessageReader;
 import reactor.core.publisher.Mono;
 
-/** The base of the readers for parts and for events. */
+/** The base class of the readers for parts and for events. */
 abstract class FormMessageReader<T> implements HttpMessageReader<T> {
     final Forms forms;
     final boolean rejectsOthers;

@@ -22,7 +22,9 @@ final class PartReader extends FormMessageReader<Object> {
     private static final ResolvableType BY_NAME =
             ResolvableType.forClassWithGenerics(MultiValueMap.class, String.class, Part.class);
 
-    /** Spring's reader for other multipart bodies, unless they are rejected: WebFlux has only one reader for maps. */
+    /**
+     * Spring's reader for other multipart bodies, used if they are not rejected. WebFlux has only one reader for maps.
+     */
     private final MultipartHttpMessageReader others =
             new MultipartHttpMessageReader(new DefaultPartHttpMessageReader());
 

@@ -101,7 +101,8 @@ class ReceivedPart implements Part {
         }
 
         /**
-         * Copies the content to {@code target}. An existing file is replaced; if the copy fails, it is deleted. The part remains available.
+         * Copies the content to {@code target}. An existing file is replaced. If the copy fails, {@code target} is
+         * deleted. The part remains available.
          */
         @Override
         public Mono<Void> transferTo(Path target) {

@@ -31,9 +31,9 @@ import reactor.util.context.ContextView;
  * <p>Parts are available once the whole form has arrived and was accepted. They are kept in memory or, if they exceed a
  * threshold, in files that threads of {@code Schedulers.boundedElastic()} write. Events are emitted as the bytes arrive
  * and as the subscriber requests them. Their buffers are on the heap, so an operator that discards them leaks nothing.
- * The decider of the options is not called for events. A rejected form arrives as a {@link
- * org.springframework.web.server.ResponseStatusException} with the status of the {@link dev.sluice.MultipartException}
- * that is its cause. The {@code ProblemDetail} names the limit.
+ * The decider of the options is not called for events. The rejection of a form is signalled as a {@link
+ * org.springframework.web.server.ResponseStatusException} with the status of its cause, a {@link
+ * dev.sluice.MultipartException}. The {@code ProblemDetail} names the limit.
  *
  * <p>Thread-safe.
  */
@@ -92,13 +92,14 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     }
 
     /**
-     * {@return the form of a request, received with its own options} Use it in place of parameters of the type {@code Part}:
-     * the body can be read only once. The form is closed when the request ends. Sinks run on the threads of {@code
-     * Schedulers.boundedElastic()}. A rejected form arrives as the same exception as for parts.
+     * {@return the form of a request, received with its own options} Use it in place of parameters of the type {@code
+     * Part}: the body can be read only once. The form is closed when the request ends. Sinks run on the threads of
+     * {@code Schedulers.boundedElastic()}. A rejection is signalled with the same exception as for parts.
      *
-     * <p>The filter signals the end of the request to this method through the Reactor context. So return the {@code Mono}
-     * from the handler of the request. If the {@code Mono} is subscribed elsewhere, for example by {@code block()}, or if the
-     * request has not passed the filter, it fails with an {@link IllegalStateException} and leaves the body unread.
+     * <p>The filter signals the end of the request to this method through the Reactor context. Therefore return the
+     * {@code Mono} from the handler of the request. If the {@code Mono} is subscribed elsewhere, for example by {@code
+     * block()}, or if the request has not passed the filter, it fails with an {@link IllegalStateException} and leaves
+     * the body unread.
      *
      * @param change changes the options of this bean for the request: a {@link FormOptions.Builder#decider}, limits, a
      *     progress listener

@@ -14,7 +14,7 @@ import org.apache.tika.mime.MimeTypes;
 import org.apache.tika.parser.ParseContext;
 
 /**
- * Deciders that choose by the media type detected in the first bytes of a part.
+ * Factories of deciders that use the media type detected in the first bytes of a part.
  *
  * {@snippet file="dev/sluice/tika/MediaTypesTest.java" region="pictures"}
  *

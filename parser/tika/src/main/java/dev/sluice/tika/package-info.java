@@ -1,7 +1,7 @@
 /**
  * {@link dev.sluice.tika.MediaTypes}: decisions based on a part's content, not on what the client declares.
  *
- * <p>Experimental: it may change in any release.
+ * <p>Experimental: this package may change in any release.
  */
 @NullMarked
 package dev.sluice.tika;
