@@ -64,7 +64,7 @@ final class DeferredRejection implements FilterChain {
         }
     }
 
-    /** Stores a rejection, unless the chain has already been called. {@return whether it was stored} */
+    /** {@return whether the rejection was stored} It is not stored if the chain has already been called. */
     boolean defer(HttpServletRequest request, MultipartRequestException rejected) {
         if (entered) {
             return false;

@@ -8,7 +8,7 @@ import org.springframework.util.MimeTypeUtils;
 final class ErrorPages {
     private ErrorPages() {}
 
-    /** {@return whether the client prefers HTML to JSON, as browsers do. A wildcard is not a preference} */
+    /** {@return whether the client prefers HTML to JSON, as browsers do} A wildcard is not a preference. */
     static boolean isPreferred(List<String> accept) {
         try {
             List<MediaType> types = MediaType.parseMediaTypes(accept);

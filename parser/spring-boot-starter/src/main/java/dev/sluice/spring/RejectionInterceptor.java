@@ -15,8 +15,8 @@ import org.springframework.web.servlet.function.HandlerFunction;
  * also after a forward or an include. The exception handlers of the application then handle it.
  *
  * <p>In a gateway, handler functions are called even if the body was rejected for its type or method. The routes of
- * Spring Cloud Gateway are such functions, and forward the unread body. A function that reads parts or parameters still
- * gets the rejection.
+ * Spring Cloud Gateway are such functions, and forward the unread body. If a function reads parts or parameters, the
+ * rejection is thrown.
  */
 final class RejectionInterceptor implements WebMvcConfigurer, HandlerInterceptor {
     private final boolean gateway;

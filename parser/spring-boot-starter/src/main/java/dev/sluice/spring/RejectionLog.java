@@ -110,7 +110,7 @@ final class RejectionLog implements FormMetrics {
         };
     }
 
-    /** {@return the number of lines omitted since the last one, or -1 if this line is omitted as well} */
+    /** {@return the number of lines omitted since the last logged line, or -1 if this line is omitted as well} */
     private synchronized long omittedBefore() {
         long now = TimeUnit.NANOSECONDS.toSeconds(clock.getAsLong());
         if (now != second) {
@@ -127,7 +127,7 @@ final class RejectionLog implements FormMetrics {
         return more;
     }
 
-    /** {@return an address for a log line} It may come from a header that the client has set. */
+    /** {@return the address in a form that is safe to log} It may come from a header that the client has set. */
     private static String visible(String address) {
         String shown = address.replaceAll("[^\\x21-\\x7E]", "?");
         return shown.length() > MAX_ADDRESS ? shown.substring(0, MAX_ADDRESS) + "..." : shown;

@@ -25,7 +25,7 @@ final class RejectionMapping implements HandlerMapping, Ordered {
     /** The name that Boot gives the servlet. */
     private static final String DISPATCHER_SERVLET = "dispatcherServlet";
 
-    /** Forwards to the DispatcherServlet. {@return whether it has handled the rejection} */
+    /** Forwards to the DispatcherServlet. Returns whether an exception handler has handled the rejection. */
     static boolean dispatch(
             HttpServletRequest request, HttpServletResponse response, MultipartRequestException rejection)
             throws IOException, ServletException {
@@ -33,8 +33,8 @@ final class RejectionMapping implements HandlerMapping, Ordered {
         if (mvc == null
                 || request.getDispatcherType() != DispatcherType.REQUEST
                 || request.isAsyncStarted()
-                || HttpMethod.TRACE.matches(
-                        request.getMethod())) { // the DispatcherServlet handles TRACE without a handler
+                // The DispatcherServlet handles TRACE without a handler.
+                || HttpMethod.TRACE.matches(request.getMethod())) {
             return false;
         }
         request.setAttribute(REJECTION, rejection);
@@ -54,8 +54,8 @@ final class RejectionMapping implements HandlerMapping, Ordered {
     @Override
     public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) {
         if (request.getAttribute(REJECTION) instanceof MultipartRequestException rejection
-                && request.getDispatcherType()
-                        != DispatcherType.ERROR) { // an exception handler may have called sendError
+                // An exception handler may have called sendError.
+                && request.getDispatcherType() != DispatcherType.ERROR) {
             throw SluiceMultipartResolver.toSpringException(rejection);
         }
         return null;

@@ -46,7 +46,10 @@ class SluiceAutoConfiguration {
     static final String GATEWAY =
             "org.springframework.cloud.gateway.server.mvc.handler.GatewayMultipartAutoConfiguration";
 
-    /** The order of the filter: after the filter that sets the request's charset, before all that read parameters. */
+    /**
+     * The order of the filter: after the filter that sets the request's charset, before all filters that read
+     * parameters.
+     */
     static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 10;
 
     /** The default order of Spring Security, whose filters read parameters. */

@@ -35,8 +35,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The {@linkplain Setting settings} in the properties of an application. {@code sluice.*} takes precedence over Boot's
- * properties.
+ * The {@linkplain Setting settings} from the properties of an application. {@code sluice.*} takes precedence over
+ * Boot's properties.
  */
 final class SluiceProperties {
     private static final Log LOG = LogFactory.getLog(SluiceProperties.class);

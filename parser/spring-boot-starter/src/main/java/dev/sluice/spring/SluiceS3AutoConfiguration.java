@@ -83,7 +83,7 @@ class SluiceS3AutoConfiguration {
         }
     }
 
-    /** The parameters of controllers of Spring MVC. */
+    /** The controller parameters of Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     @ConditionalOnClass(DispatcherServlet.class)
@@ -98,7 +98,7 @@ class SluiceS3AutoConfiguration {
         }
     }
 
-    /** The parameters of controllers of WebFlux. */
+    /** The controller parameters of WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
     @ConditionalOnClass(WebFluxConfigurer.class)

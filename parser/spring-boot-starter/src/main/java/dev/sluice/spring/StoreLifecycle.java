@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The start and the end of the object store in an application. It starts before the web server accepts requests, and
- * stops after the web server has stopped.
+ * The lifecycle of the object store in an application. It starts before the web server accepts requests, and stops
+ * after the web server has stopped.
  *
- * <p>At start it checks the store. While it runs it sweeps at intervals, on the executor of the store. The first sweep
- * comes after a random part of the interval, so that the sweeps of several nodes are spread. Stopping waits for
- * the forms that are still being stored or cleaned up, up to a limit.
+ * <p>{@link #start} checks the store. Afterwards {@link S3Sinks#sweep} runs at intervals, on the executor of the store.
+ * The first sweep comes after a random fraction of the interval, so that the sweeps of several nodes are spread. {@link
+ * #stop} waits for the forms that are still being stored or cleaned up, up to a limit.
  */
 final class StoreLifecycle implements SmartLifecycle {
     private static final Log LOG = LogFactory.getLog(StoreLifecycle.class);
@@ -73,19 +73,21 @@ final class StoreLifecycle implements SmartLifecycle {
         }
     }
 
-    /** Sweeps after {@code part} of the interval, and then again and again, until the application stops or the store is closed. */
-    private void sweepAfter(double part) {
+    /**
+     * Sweeps after a fraction of the interval, and then repeatedly, until the application stops or the store is closed.
+     */
+    private void sweepAfter(double fraction) {
         Duration interval = properties.sweepInterval();
         if (interval == null) {
             return;
         }
-        store.after(Duration.ofMillis((long) Math.ceil(interval.toMillis() * part)))
-                .thenAccept(
-                        passed -> { // fails if the store is closed
-                            if (running) {
-                                sinks.sweep().whenComplete(this::swept);
-                            }
-                        });
+        // The stage fails if the store is closed.
+        store.after(Duration.ofMillis((long) Math.ceil(interval.toMillis() * fraction)))
+                .thenAccept(passed -> {
+                    if (running) {
+                        sinks.sweep().whenComplete(this::swept);
+                    }
+                });
     }
 
     private void swept(S3Sinks.@Nullable Swept swept, @Nullable Throwable failure) {

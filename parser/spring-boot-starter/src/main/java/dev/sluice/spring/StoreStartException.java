@@ -10,14 +10,14 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** An object store that cannot be used, detected when the application starts. */
+/** The exception that stops the start of an application whose object store cannot be used. */
 final class StoreStartException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final int MAX_CAUSES = 32;
 
     private final String action;
 
-    /** @param action what to do */
+    /** @param action the advice in Boot's failure report */
     StoreStartException(String message, String action, @Nullable Throwable cause) {
         super(message, cause);
         this.action = action;
@@ -56,7 +56,7 @@ final class StoreStartException extends RuntimeException {
                     start + "it does not respond.", "Check the store, and sluice.s3.endpoint.", failure);
         }
         String reason = firstLine(failure);
-        if (reason.contains("Unable to load credentials")) { // a line follows for each searched place
+        if (reason.contains("Unable to load credentials")) { // followed by a line for each place that was searched
             return new StoreStartException(
                     start + "credentials are missing.",
                     "Set sluice.s3.access-key and sluice.s3.secret-key, or provide credentials where the AWS SDK looks"

@@ -15,8 +15,8 @@
  * is a {@code ProblemDetail} that names the limit, or the error page of the application if the client prefers HTML. The
  * response has the headers of Spring Security and CORS. A form that Spring Cloud Gateway forwards is not read.
  *
- * <p>In WebFlux applications {@code spring.webflux.multipart.*} applies with Boot's defaults: 256 KB of a part in
- * memory, 10 KB of its header fields, and any number of parts of any size. A limit for which Boot has no property has
+ * <p>In WebFlux applications {@code spring.webflux.multipart.*} applies with Boot's defaults: 256 KB in memory and 10
+ * KB of header fields for each part, and any number of parts of any size. A limit for which Boot has no property has
  * the default of Sluice: 64 MiB for a form ({@code sluice.max-body-bytes}), 100 files ({@code sluice.max-files}). A
  * rejected form raises a {@code ResponseStatusException}. See {@link dev.sluice.webflux.SluiceWebFlux}.
  *
