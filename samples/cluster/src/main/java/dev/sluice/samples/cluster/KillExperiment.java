@@ -52,8 +52,8 @@ final class KillExperiment {
     private static final String PREFIX = "uploads/";
 
     /**
-     * The good results. A response can be lost after the form is complete, so a complete form without a response is one
-     * of them.
+     * The acceptable verdicts. A response can be lost after the form is complete, so they include complete forms
+     * without a response.
      */
     private static final List<String> GOOD = List.of(
             "answered, whole", "not answered, absent", "not answered, whole", "rejected, absent", "rejected, whole");
@@ -64,7 +64,10 @@ final class KillExperiment {
     /** Time for a killed node to restart before the next kill. Without any node, forms would only be rejected. */
     private static final long BETWEEN_MILLIS = 2500;
 
-    /** The longest wait for forms that are being published, after one was stored: a busy machine restarts nodes slowly. */
+    /**
+     * The longest wait, before a kill, for several forms in publication. It is long because a busy machine restarts
+     * nodes slowly.
+     */
     private static final long WAIT_MILLIS = 30_000;
 
     /** The time after which a client that was rejected sends the next form. */
@@ -145,10 +148,10 @@ final class KillExperiment {
     private final AtomicInteger next = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
 
-    /** Forms that were answered 200. */
+    /** The number of forms whose response had the status 200. */
     private final AtomicInteger stored = new AtomicInteger();
 
-    /** Forms whose body was sent, and that are not answered. */
+    /** The number of forms whose body was sent and whose response is pending. */
     private final AtomicInteger publishing = new AtomicInteger();
 
     private final AtomicLong sentBytes = new AtomicLong();
@@ -204,7 +207,10 @@ final class KillExperiment {
         return sent;
     }
 
-    /** Sweeps by two processes at once, again and again; one has a clock that is two days ahead, if faketime is installed. */
+    /**
+     * Sweeps repeatedly with two processes at once. If faketime is installed, the clock of one of them is two days
+     * ahead.
+     */
     private int sweepUntil(Future<?> end) throws IOException, InterruptedException, ExecutionException {
         Optional<String> faketime = Seaweed.program("SLUICE_FAKETIME", "faketime");
         int sweeps = 0;
@@ -311,8 +317,8 @@ final class KillExperiment {
     }
 
     /**
-     * Kills nodes while forms are being sent, most of them while several forms are being published, and a volume server
-     * half-way. {@return the number of killed nodes}
+     * {@return the number of killed nodes} Kills nodes while forms are being sent, most of them while several forms are
+     * being published, and a volume server half-way.
      */
     private int killAll() throws IOException, InterruptedException {
         Random random = new Random(seed);

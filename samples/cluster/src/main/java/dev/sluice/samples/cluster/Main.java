@@ -57,7 +57,7 @@ public final class Main {
     int kill(
             @Option(names = "--dir", defaultValue = "cluster", description = "Directory of the running cluster.")
                     Path directory,
-            @Option(names = "--forms", defaultValue = "40", description = "Least number of forms.") int forms,
+            @Option(names = "--forms", defaultValue = "40", description = "Minimum number of forms.") int forms,
             @Option(names = "--kills", defaultValue = "3", description = "Number of kills.") int kills,
             @Option(names = "--seed", defaultValue = "1", description = "Seed of the sizes, contents and times.")
                     long seed)

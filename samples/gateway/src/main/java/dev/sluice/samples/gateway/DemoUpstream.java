@@ -15,7 +15,7 @@ import java.util.concurrent.Executors;
 final class DemoUpstream {
     private DemoUpstream() {}
 
-    /** Starts the server, which runs until the process ends. {@return its address} */
+    /** {@return the address of a new server, which runs until the process ends} */
     static URI start() throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(Executors.newCachedThreadPool());

@@ -85,7 +85,7 @@ final class ForwardedForm implements FormReceiver {
                     : "the connection to the upstream failed";
         } else if (failure instanceof TimeoutException) {
             status = 504;
-            message = "the upstream did not answer in time";
+            message = "the upstream did not respond in time";
         } else if (failure instanceof DecoderException) {
             status = 400;
             message = "the request is malformed HTTP";

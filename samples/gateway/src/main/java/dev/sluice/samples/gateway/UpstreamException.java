@@ -15,7 +15,7 @@ final class UpstreamException extends IOException {
         this.response = null;
     }
 
-    /** Creates the failure of a request with an early response, even with a success: the form was not complete. */
+    /** Creates the failure of a request whose response came before the end of the form, even if it reports success. */
     UpstreamException(UpstreamRequest.Response early) {
         super("the upstream responded before it had the whole form");
         this.response = early.status() < 400 ? null : early;

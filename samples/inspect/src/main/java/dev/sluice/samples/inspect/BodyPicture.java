@@ -170,7 +170,7 @@ final class BodyPicture {
         }
     }
 
-    /** Prints the end or an error. {@return a report of the complete parts} */
+    /** {@return a report of the complete parts} Prints the end or an error. */
     InspectionReport end(List<ReportedDeviation> deviations, long bodySize, @Nullable ErrorResponse error) {
         InspectionReport report = new InspectionReport(
                 List.copyOf(parts), InspectionReport.Deviation.of(deviations), Math.max(0, bodySize), error);

@@ -20,7 +20,7 @@ final class LocalCertificate {
     private LocalCertificate() {}
 
     /**
-     * {@return the key and its certificate, which clients trust only if their user decides so}
+     * {@return the key and its certificate, which no client trusts unless its user accepts the certificate}
      *
      * @throws IOException if keytool is missing or fails
      */

@@ -38,7 +38,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** HTTP/1.1 and HTTP/2 on one port, selected by TLS negotiation or, without TLS, by the first bytes. */
+/**
+ * An initializer of channels for HTTP/1.1 and HTTP/2 on one port. ALPN or, without TLS, the first bytes select the
+ * protocol.
+ */
 public final class Protocols extends ChannelInitializer<SocketChannel> {
     private static final int MAX_HTTP_HEADER_BYTES = 16 << 10;
     private static final int MAX_CHUNK_BYTES = 64 << 10;
@@ -46,8 +49,8 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
 
     /**
      * The number of bytes by which the connection's flow-control window is enlarged. Streams with slow sinks must not
-     * stop the others, so the window must exceed the windows of all streams together. It is twice as large, because
-     * Netty enlarges the client's window again only after half of it was read.
+     * stop the other streams, so the window must exceed the windows of all streams together. It is twice as large,
+     * because Netty enlarges the client's window again only after half of it was read.
      */
     private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
@@ -122,7 +125,7 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
             pipeline.addLast(new HttpServerCodec(http), handlers.newHandler(), others);
             return;
         }
-        // HTTP/2 ends each stream on its own, so no client half-closes the connection.
+        // An HTTP/2 client half-closes single streams, not the connection.
         pipeline.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         pipeline.addLast(
                 Http2FrameCodecBuilder.forServer()
@@ -142,8 +145,8 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes a connection on which nothing has arrived for longer than the longest time allowed to a sink, or whose client has
-     * disconnected, with or without a reset. Used until the protocol is known, and for HTTP/2.
+     * Closes a connection if nothing arrives for longer than any sink may take, or if the client disconnects, with or
+     * without a reset. Used until the protocol is known, and for HTTP/2.
      */
     private static final class IdleTimeout extends ReadTimeoutHandler {
         private static final int LONGEST_SECONDS = 120;

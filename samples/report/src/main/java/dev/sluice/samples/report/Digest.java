@@ -55,7 +55,7 @@ public final class Digest {
         return size;
     }
 
-    /** {@return the digest in lower-case hexadecimal}. Call {@link #reset} before the next part. */
+    /** {@return the digest in lower-case hexadecimal} Call {@link #reset} before the next part. */
     public String hex() {
         return HexFormat.of().formatHex(sha256.digest());
     }

@@ -47,11 +47,11 @@ final class PartsServlet extends HttpServlet {
         Responses.json(response, 200, FormReport.of(described, form, parameters));
     }
 
-    private static InspectionReport.Part describe(Part part, FormPart behind) throws IOException {
+    private static InspectionReport.Part describe(Part part, FormPart source) throws IOException {
         Digest digest = new Digest();
         try (InputStream in = part.getInputStream()) {
             digest.addAll(in);
         }
-        return InspectionReport.Part.of(behind.head(), part.getSize(), digest.hex());
+        return InspectionReport.Part.of(source.head(), part.getSize(), digest.hex());
     }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A filter that checks the head of a request before its body is read, and finds the preset named by the query. It must
- * run before the multipart filter, so that only the query has parameters.
+ * run before the multipart filter, so that {@code getParameterValues} reads only the query.
  */
 final class RequestHead extends HttpFilter {
     private static final long serialVersionUID = 1L;

@@ -36,7 +36,7 @@ public final class ServletServer implements AutoCloseable {
     /** The maximum number of bytes of a rejected body that are discarded, so that the client receives the response. */
     private static final long MAX_DRAIN_BYTES = 32L << 20;
 
-    /** The time for running requests when the server is closed, and for idle connections. */
+    /** The time that running requests have to end when the server is closed. */
     private static final long STOP_MILLIS = 2_000;
 
     private static final long SHUTDOWN_IDLE_MILLIS = 100;
@@ -46,7 +46,9 @@ public final class ServletServer implements AutoCloseable {
 
     private static final long MIN_IDLE_MILLIS = 500;
 
-    /** A request to /parts holds a thread while its client sends; requests to /async hold none. */
+    /**
+     * Limits simultaneous requests to /parts, which hold a thread while the client sends. Requests to /async do not.
+     */
     private static final int MOST_THREADS = 64;
 
     private final SampleConfig config;

@@ -12,7 +12,7 @@ public class Application implements WebMvcConfigurer {
         SpringApplication.run(Application.class, args);
     }
 
-    /** Refuses requests of pages from other origins with 403, because a browser sends a form to any origin. */
+    /** Rejects requests from pages of other origins with 403, because a browser sends a form to any origin. */
     @Override
     public void addCorsMappings(CorsRegistry registry) {
         registry.addMapping("/**").allowedOrigins();

@@ -81,7 +81,7 @@ public class UploadController {
         return new Titled(form.title(), Received.of(form.file()));
     }
 
-    /** Answers with the invalid fields, which the page shows. */
+    /** Returns the response that names the invalid fields. */
     @ExceptionHandler
     ProblemDetail invalid(MethodArgumentNotValidException invalid) {
         return ProblemDetail.forStatusAndDetail(

@@ -42,10 +42,8 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
             }
             if (request.decoderResult().isSuccess()
                     && (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request))) {
-                response.headers()
-                        .set(
-                                HttpHeaderNames.CONNECTION,
-                                HttpHeaderValues.CLOSE); // closing is cheaper than reading the body
+                // Closing is cheaper than reading the body.
+                response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
             }
             ctx.writeAndFlush(response);
         }

@@ -99,7 +99,7 @@ final class ReceivedParts implements PartDecider, ProgressListener {
                 part.value = first.length > MAX_VALUE_BYTES ? null : new String(first, StandardCharsets.UTF_8);
                 return part.to(PartSink.discard());
             });
-        } else if (filename.isEmpty()) { // an empty file input also has no content, so nothing is stored
+        } else if (filename.isEmpty()) { // an empty file input has neither name nor content, so nothing is stored
             return PartDecision.peek(1, first -> first.length == 0 ? PartDecision.skip() : stored(part, store));
         }
         return stored(part, store);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param directory the directory in which files are stored; created if missing
  * @param maxBodyBytes the largest multipart body of {@code POST /upload} in bytes, 0 or more; the limit of {@code POST
  *     /inspect} is {@link #MAX_INSPECTED_BYTES}
- * @param rateGrace the time at the start in which a client need not send anything. After it, the average rate must be
+ * @param rateGrace the time at the start in which a client need not send anything. After that, the average rate must be
  *     at least {@link #MIN_BYTES_PER_SECOND}. The time in which the server does not read is not counted
  * @param keepFreeBytes the minimum free space to leave on the disk in bytes, 0 or more
  * @param tls whether the server uses TLS, with a certificate for localhost generated at start

@@ -14,8 +14,8 @@ import picocli.CommandLine.TypeConversionException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
 /**
- * A converter for the address of an object store. Without its scheme, {@code localhost:8333} would be parsed as a URI
- * with the scheme localhost.
+ * A converter for the address of an object store. It requires a scheme, because {@code localhost:8333} would be parsed
+ * as a URI with the scheme localhost.
  */
 final class StoreAddress implements ITypeConverter<URI> {
     private static final int CONNECT_MILLIS = 5000;
@@ -58,7 +58,7 @@ final class StoreAddress implements ITypeConverter<URI> {
             return "no response within " + RESPONSE_SECONDS + " seconds (is it an object store?)";
         }
         String message = Objects.toString(cause.getMessage(), cause.toString());
-        if (message.contains("Unable to load credentials")) { // a line follows for each searched place
+        if (message.contains("Unable to load credentials")) { // followed by a line for each place that was searched
             return "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
         } else if (message.contains("NoSuchBucket")) {
             return "the bucket does not exist";

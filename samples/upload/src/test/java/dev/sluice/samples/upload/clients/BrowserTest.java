@@ -259,7 +259,7 @@ final class BrowserTest {
             browser.run(DROP_FROM_SCRIPT, List.of(List.of("a.txt", "text/plain", "x".repeat(10_000))));
             browser.find("#upload").click();
             browser.awaitState("broken");
-            assertNotKnown(browser, "The answer did not come from an upload server");
+            assertNotKnown(browser, "The response did not come from an upload server");
 
             for (String state : List.of("cancelled", "broken")) {
                 browser.find("#upload").click();
@@ -273,8 +273,8 @@ final class BrowserTest {
                 assertNotKnown(
                         browser,
                         state.equals("cancelled")
-                                ? "Stopped waiting for the answer"
-                                : "The connection broke before the answer came");
+                                ? "Stopped waiting for the response"
+                                : "The connection broke before the response came");
             }
         } finally {
             over.countDown();
