@@ -42,12 +42,12 @@ public final class BodyChunks implements AutoCloseable {
 
     private int opened;
 
-    /** The rest of the piece that was opened last: in {@code memory} or {@code stream}, or neither if it has been written. */
+    /** The unwritten rest of the piece that was opened last: {@code memory} or {@code stream}; both are null if nothing is left. */
     private @Nullable ByteBuf memory;
 
     private @Nullable InputStream stream;
 
-    /** The number of bytes that the stream must still have, or less than 0 if it is unknown. */
+    /** The number of declared bytes that have not been read from the stream, or less than 0 if no length is declared. */
     private long streamLeft;
 
     private boolean ended;
@@ -107,7 +107,7 @@ public final class BodyChunks implements AutoCloseable {
         return opened < pieces.size() && !pieces.get(opened).content.isMemory(sharing);
     }
 
-    /** Opens the next piece with content if the last one has been written. */
+    /** Opens the next piece that is not empty if the current one has been written. */
     private void open() throws IOException {
         while (memory == null && stream == null && opened < pieces.size()) {
             Piece piece = pieces.get(opened++);
@@ -172,7 +172,7 @@ public final class BodyChunks implements AutoCloseable {
         }
     }
 
-    /** Appends the bytes of a single read, so that a slow stream does not delay the bytes before it. */
+    /** Appends the bytes of a single read, so that a slow stream does not delay the bytes that are already in the chunk. */
     private boolean read(InputStream in, ByteBuf chunk) throws IOException {
         int most = (int) Math.min(chunk.writableBytes(), streamLeft < 0 ? Integer.MAX_VALUE : streamLeft);
         int count = most == 0 ? in.read() : chunk.writeBytes(in, most);

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The boundary of a multipart body, from its {@code Content-Type} (RFC 2046 section 5.1.1). Immutable and thread-safe.
  *
- * <p>A {@code boundary} parameter is accepted only if all parsers would read the same value: it occurs once, no other parameter has a name
- * that begins with {@code boundary}, it is not empty, has at most 70 characters, does not end with a space, has no blanks around {@code =},
- * and is quoted completely or not at all. A {@link Preset} may accept more.
+ * <p>A {@code boundary} parameter is accepted only if all parsers would read the same value: it occurs once, without blanks around
+ * {@code =}, and no other parameter has a name that begins with {@code boundary}. Its value has 1 to 70 characters, does not end with a
+ * space, and is quoted completely or not at all. A {@link Preset} may accept more.
  */
 public final class Boundary {
     private final String value;

@@ -29,8 +29,8 @@ public enum Deviation {
     /** A comma in place of the semicolon after the media type, as in an example of RFC 1867. */
     COMMA_AFTER_MEDIA_TYPE(Reason.MISSING_BOUNDARY, REFUSED, REFUSED, REPORTED),
     /**
-     * A {@code charset} in the {@code Content-Type} of the request other than UTF-8 and US-ASCII. RFC 7578 has no such parameter. It is
-     * ignored, but some parsers decode names with it.
+     * A {@code charset} other than UTF-8 and US-ASCII in the {@code Content-Type} of the request. RFC 7578 does not define this parameter.
+     * It is ignored, but some parsers decode names with it.
      */
     REQUEST_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** Bytes other than one CRLF before the first delimiter. */
@@ -129,14 +129,15 @@ public enum Deviation {
      */
     NESTED_MULTIPART(Reason.UNSUPPORTED_MEDIA_TYPE, REFUSED, REPORTED, ACCEPTED),
     /**
-     * A {@code Content-Type} of a part in which some parsers find another name, file name or type of the part. It has the parameter {@code
-     * name}, {@code filename} or {@code filename*}, as mail programs send it, a parameter without {@code =}, or the name of a header field.
+     * A {@code Content-Type} of a part in which some parsers find another name, file name or type of the part. It has a parameter
+     * {@code name}, {@code filename} or {@code filename*} (mail programs send these), a parameter without {@code =}, or a parameter with
+     * the name of a header field.
      */
     LOOKALIKE_TYPE_PARAMETER(Reason.MALFORMED_HEADER, REFUSED, REPORTED, ACCEPTED),
     /**
-     * Two {@code charset} parameters in the {@code Content-Type} of a part, another parameter whose name starts with {@code charset}, such
-     * as {@code charset*} or {@code charsetx}, a blank between {@code charset} and {@code =}, or a {@code charset=} in place of the media
-     * type or after a comma.
+     * A {@code Content-Type} of a part in which parsers find different charsets. It has two {@code charset} parameters, another parameter
+     * whose name starts with {@code charset} (such as {@code charset*} or {@code charsetx}), a blank between {@code charset} and {@code =},
+     * or a {@code charset=} in place of the media type or after a comma.
      */
     AMBIGUOUS_CHARSET(Reason.MALFORMED_HEADER, REFUSED, REPORTED, REPORTED),
     /**

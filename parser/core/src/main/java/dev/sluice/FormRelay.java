@@ -38,9 +38,9 @@ public final class FormRelay implements AutoCloseable {
      * A part of the outgoing form.
      *
      * @param filename null for a field; empty for a file input that was left empty. Such a part has no content, and is written as browsers
-     *     do
+     *     write it
      * @param contentType the media type, or null to write the part without a {@code Content-Type}
-     * @param content replaces the content of the part, <em>transferred</em>; null to keep it
+     * @param content the new content of the part, <em>transferred</em>; null to keep the content of the client
      */
     public record Part(
             String name,

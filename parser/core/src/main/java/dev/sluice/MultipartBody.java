@@ -187,7 +187,7 @@ public final class MultipartBody {
         private int parts;
         private boolean built;
 
-        /** The parameter of a {@code multipart/related} body with the media type of its first part, which RFC 2387 requires. */
+        /** The {@code type} parameter of a {@code multipart/related} body: the media type of its first part (RFC 2387). */
         private String rootType = "";
 
         private Builder(Boundary boundary) {

@@ -448,7 +448,7 @@ public final class MultipartDecoder implements AutoCloseable {
         } else if (preambleAt == NONE) {
             preambleAt = offsetOf(position);
         }
-        // All bytes so far are preamble. This byte may begin a delimiter.
+        // All bytes before this one are preamble. This one may begin a delimiter.
         checkPreambleSize(offsetOf(position));
     }
 
@@ -488,7 +488,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return end > start ? emit(null, start, end - start) : null;
     }
 
-    /** Reports the lookalike delimiter that ends at {@code position}. Later ones in the same part are not reported. */
+    /** Reports or rejects the lookalike delimiter that ends at {@code position}. Later ones in the same part are not reported. */
     private void passLookalike() throws Rejection {
         String detail = "a delimiter follows a bare CR or LF";
         deviations.require(Deviation.LOOKALIKE_DELIMITER, partIndex, offsetOf(position), detail);
@@ -664,8 +664,8 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * {@return the delimiter starting at index {@code first}, its padding, and {@code text}; a copy, because previous chunks may contain
-     * them}
+     * {@return the delimiter starting at index {@code first}, its padding, and {@code text}; a copy, because they may have been in previous
+     * chunks}
      */
     private ByteBuf falseDelimiterText(int first, String text) {
         byte[] bytes = new byte[delimiter.length() - first + padding + text.length()];
@@ -796,8 +796,8 @@ public final class MultipartDecoder implements AutoCloseable {
     }
 
     /**
-     * Adds the likely cause to the message for a body without a delimiter. If the body begins with {@code --}, the message quotes the
-     * boundary characters there. Otherwise it shows only the first byte.
+     * Adds the likely cause to the message for a body without a delimiter. If the body begins with {@code --}, the message quotes these and
+     * the boundary characters that follow. Otherwise it shows only the first byte.
      */
     private void explainMissingDelimiter(MultipartException.Builder because, Reason reason, long size) {
         String begins = new String(beginning, 0, (int) Math.min(size, SHOWN), StandardCharsets.ISO_8859_1);

@@ -228,8 +228,8 @@ public final class MultipartException extends IOException {
     }
 
     /**
-     * {@return the 0-based offset of the offending byte in the multipart body; the size of a truncated body; -1 if the error is in the
-     * {@code Content-Type}, or was found by a sink that has no offset}
+     * {@return the 0-based offset of the offending byte in the multipart body; the size of a truncated body; -1 if there is none, for
+     * example for an error in the {@code Content-Type}}
      */
     public long offset() {
         return offset;

@@ -133,7 +133,7 @@ public final class PartHead {
                 : type.substring(0, (type + ';').indexOf(';')).strip().toLowerCase(Locale.ROOT);
     }
 
-    /** {@return the first parameter called {@code parameter} of the {@code Content-Type}, without quotes, or null} */
+    /** {@return the value of the first parameter called {@code parameter} of the {@code Content-Type}, without quotes, or null} */
     public @Nullable String contentTypeParameter(String parameter) {
         String type = contentType();
         return type == null ? null : TypeParameters.find(type, parameter);

@@ -89,7 +89,7 @@ public final class HeadWriter {
         accept(out, start);
     }
 
-    /** Writes the part that browsers send for a file input that was left empty. It must have no content. */
+    /** Writes the part that browsers send for a file input that was left empty. No content may follow. */
     public void emptyFileInput(ByteBuf out, String name, NameEscaping escaping) {
         int start = begin(out, true);
         out.writeBytes(BEFORE_NAME);

@@ -113,7 +113,7 @@ public final class QuotedName {
                 + ", which readers do not agree on: change it, or use NameEscaping.REPLACE");
     }
 
-    /** {@return a description of the character if it cannot be written, or null} */
+    /** {@return a description of the character at this index if it cannot be written unchanged, or null} */
     private @Nullable String problem(int i) {
         char c = text.charAt(i);
         if (isPlain(c) && c != '.' && c != 'f') {

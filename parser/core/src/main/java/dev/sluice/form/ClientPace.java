@@ -5,12 +5,12 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The rate at which a client sends its body. Only the time during which the server waits for the client counts.
+ * A tracker of the rate at which a client sends its body. Only the time during which the server waits for the client counts.
  *
  * <p>The credit of a client is a number of bytes. It starts at the minimum rate times the grace period. Each received byte adds 1 to it.
  * While the server waits for the client, the credit falls at the minimum rate. The client is too slow if its credit is below 0. Clients
- * send in bursts, so a burst can save credit for a pause. The credit is capped at twelve times its initial value, so that a client that has
- * sent a lot cannot stall for longer. Not thread-safe. Times are values of {@link System#nanoTime()}.
+ * send in bursts, so a burst can save credit for a pause. The credit is capped at twelve times its initial value, so that no client can
+ * pause for longer than twelve grace periods. Not thread-safe. Times are values of {@link System#nanoTime()}.
  */
 public final class ClientPace {
     private static final int MAX_GRACES = 12;

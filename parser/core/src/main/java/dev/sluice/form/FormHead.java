@@ -76,7 +76,7 @@ public record FormHead(
      * {@return the boundary of the body}
      *
      * @throws MultipartException if the request has more than one {@code Content-Type} (400) or has a {@code Content-Encoding} other than
-     *     {@code identity} (415), or as {@link Boundary#formData}
+     *     {@code identity} (415), or for the reasons of {@link Boundary#formData}
      */
     public Boundary boundary(Preset preset) throws MultipartException {
         if (contentTypes.size() > 1) {

@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
  * The receiver of one form from a {@link FormSource}. It controls the flow, enforces time limits, and ends the form exactly once.
  *
  * <p><b>Life cycle.</b> {@link Forms#receive} opens the intake and checks the head of the request. The source {@linkplain #offer offers}
- * the body in chunks, as many bytes as there is {@link #demand()} for, and calls {@link #finish()} after the last one. Each part goes to
- * the destination that the {@link PartDecider} chose. When all parts are complete and published, {@link #completion()} completes with the
- * form.
+ * the body in chunks, at the pace of the {@link #demand()}, and calls {@link #finish()} after the last one. Each part goes to the
+ * destination that the {@link PartDecider} chose. When all parts are complete and published, {@link #completion()} completes with the form.
  *
  * <p><b>End.</b> A form ends exactly once: it is complete, rejected or aborted, or a sink, the disk or the application has failed. Unless
  * it is complete, it releases everything it held and removes all published parts before {@link #completion()} fails. A rejected form may

@@ -47,7 +47,7 @@ public interface FormSummary {
     /** {@return how the form ended} */
     Outcome outcome();
 
-    /** {@return the reason of the rejection; null if the form is complete, was aborted, or failed for a reason outside the library} */
+    /** {@return the reason of the {@link #failure()}; null if the failure is not a {@link MultipartException}, or the form was aborted} */
     MultipartException.@Nullable Reason reason();
 
     /**

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet file="Guide.java" region="form"}
  *
- * <p><b>Fields and files.</b> A part with a file name is a file; any other part is a field. Browsers send a file input
- * that the user left empty as a part with an empty file name and no content. Only {@link #parts()} and {@link #part}
- * return such an {@linkplain FormPart#isEmpty() empty} part; the methods for files ignore it.
+ * <p><b>Fields and files.</b> A part with a file name is a file; any other part is a field. Browsers send a file input that the user left
+ * empty as a part with an empty file name and no content. Only the methods {@code parts} and {@link #part} return such an
+ * {@linkplain FormPart#isEmpty() empty} part; the methods for files ignore it.
  *
  * <p><b>Names</b> are compared exactly. The lists and maps are unmodifiable, and empty if nothing matches.
  *

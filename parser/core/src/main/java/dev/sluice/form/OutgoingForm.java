@@ -49,8 +49,8 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     private volatile Flow.@Nullable Subscriber<? super ByteBuf> subscriber;
     private volatile boolean cancelled;
 
-    // The incoming form writes these fields in this order: the buffers, whether they are the last ones, and the
-    // readiness for which the form waits.
+    // The incoming form writes these fields in this order, and deliver() reads them in the reverse order: the buffers,
+    // whether they are the last ones, and the readiness for which the form waits.
     private final Queue<ByteBuf> waiting = new ConcurrentLinkedQueue<>();
     private volatile boolean committing;
     private volatile @Nullable Readiness blocked;

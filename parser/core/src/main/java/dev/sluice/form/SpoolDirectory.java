@@ -13,18 +13,16 @@ import java.util.function.Supplier;
  * The spool: temporary files in which uploads are stored until the application takes them. Create one spool per process, share it, and
  * close it at shutdown. Thread-safe.
  *
- * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates its own directory ({@code rwx------}),
- * with a lock file next to it. Only this class creates files there ({@code rw-------}). It never writes to an existing
- * file and follows no links. File names are 128 random bits: client input never becomes part of a path. On file systems
- * without POSIX attributes, the permissions are inherited from the parent directory. If the directory is deleted, the
- * next file creates it again.
+ * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates its own directory ({@code rwx------}), with a lock file next
+ * to it. Only this class creates files there ({@code rw-------}). It never writes to an existing file and follows no links. File names are
+ * 128 random bits: client input never becomes part of a path. On file systems without POSIX attributes, the permissions are inherited from
+ * the parent directory. If the directory is deleted, it is created again with the next file.
  *
- * <p><b>Clean-up.</b> The owner of a file deletes it, however the form ends. {@link #close()} deletes all files that
- * are left. If the process was killed, the next spool that opens in the same directory deletes its files. This sweep
- * relies on the lock files ({@code sluice-*.lock}). It does not touch a directory that has no lock file, because the
- * process of that directory may be alive. If a cleaner of temporary files deletes the lock file of a spool, and the
- * process is killed later, the files of that spool are never deleted. Therefore choose a directory that is not cleaned,
- * or exclude {@code sluice-*}.
+ * <p><b>Clean-up.</b> The owner of a file deletes it, however the form ends. {@link #close()} deletes all files that are left. If a process
+ * was killed, the next spool that opens in the same directory deletes the files of that process. This sweep relies on the lock files
+ * ({@code sluice-*.lock}). It does not touch a directory that has no lock file, because the process of that directory may be alive. If a
+ * cleaner of temporary files deletes the lock file of a spool, and the process is killed later, the files of that spool are never deleted.
+ * Therefore choose a directory that is not cleaned, or exclude {@code sluice-*}.
  *
  * <p><b>Limits.</b> The spool limits the number of its files and their total size, in blocks of 4 KiB with at least one
  * per file. It also keeps some space of the file system free. A form that would exceed one of these limits fails with a

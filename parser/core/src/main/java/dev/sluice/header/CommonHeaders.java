@@ -34,7 +34,10 @@ final class CommonHeaders {
     int typeEnd;
     int blankLine;
 
-    /** {@return whether {@code array[from..to)} starts with such a section} If so, sets the positions, which are indices in the array. */
+    /**
+     * {@return whether {@code array[from..to)} starts with a section in this format} If so, sets the positions, which are indices in the
+     * array.
+     */
     boolean matches(byte[] array, int from, int to) {
         if (!NAME.startsExactlyAt(array, from, to)) {
             return false;

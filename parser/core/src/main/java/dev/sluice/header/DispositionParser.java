@@ -87,7 +87,7 @@ final class DispositionParser {
     /** The names of unknown parameters, in lower case. */
     private Set<String> unknown = new HashSet<>(0);
 
-    /** The deviations found by the grammar, one of each kind. */
+    /** The deviations found while parsing, one of each kind. */
     final List<PartNames.FoundDeviation> found = new ArrayList<>(0);
 
     /** The kinds of {@link #found}, one bit each. */

@@ -3,7 +3,7 @@ package dev.sluice.header;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A case-insensitive word of the grammar (RFC 9110 sections 5.1 and 5.6.6). Comparisons are fastest with input in the common spelling. */
+/** A case-insensitive word of the grammar (RFC 9110 sections 5.1 and 5.6.6). Comparisons are fastest if the input has the same case. */
 public final class Keyword {
     static final Keyword CONTENT_DISPOSITION = new Keyword("Content-Disposition");
     public static final Keyword CONTENT_TYPE = new Keyword("Content-Type");
@@ -36,7 +36,7 @@ public final class Keyword {
         return startsExactlyAt(array, from, to) || to - from >= spelling.length && equalsIgnoreCase(array, from);
     }
 
-    /** {@return whether {@code array[from..to)} starts with this word in its common spelling} */
+    /** {@return whether {@code array[from..to)} starts with this word in the same case} */
     boolean startsExactlyAt(byte[] array, int from, int to) {
         return to - from >= spelling.length
                 && Arrays.equals(array, from, from + spelling.length, spelling, 0, spelling.length);

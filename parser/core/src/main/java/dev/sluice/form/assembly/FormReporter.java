@@ -105,7 +105,7 @@ public final class FormReporter {
         deviations.stream().limit(MAX_REPORTED - nestedDeviations.size()).forEach(nestedDeviations::add);
     }
 
-    /** {@return the first deviations of the body and its nested bodies} */
+    /** {@return the first 100 deviations, of the body and then of its nested bodies} */
     List<ReportedDeviation> deviations() {
         return Stream.concat(decoder.deviations().stream(), nestedDeviations.stream())
                 .limit(MAX_REPORTED)
