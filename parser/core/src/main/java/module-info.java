@@ -1,4 +1,7 @@
-/** An incremental {@code multipart/form-data} decoder and encoder on Netty's reference-counted buffers, and a blocking reader and a writer on top of them. */
+/**
+ * An incremental {@code multipart/form-data} decoder and encoder on Netty's reference-counted buffers, and a blocking reader and a writer
+ * on top of them.
+ */
 @SuppressWarnings("module") // the modules that use dev.sluice.task are built later
 module dev.sluice {
     requires dev.sluice.buffer;

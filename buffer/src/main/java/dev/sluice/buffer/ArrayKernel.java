@@ -67,7 +67,7 @@ final class ArrayKernel {
      * return q
      *
      * The stride is the number of grams in the delimiter, and the set contains all of them, so one gram of every occurrence of the
-     * delimiter is probed and found. The first loop probes four grams in each round, because the processor runs them in parallel.
+     * delimiter is probed and found. The first loop probes four grams in each round, which the processor does in parallel.
      */
     static int grams(byte[] memory, int i, int end, int stride, Grams set) {
         int q = i;
@@ -86,8 +86,8 @@ final class ArrayKernel {
     }
 
     /*
-     * Returns whether any of the 8-byte words at i, i + WORD_STRIDE, i + 2 * WORD_STRIDE, ... is equal to `value` in the bits of `mask`. The
-     * last word ends at `end` or before.
+     * Returns whether any of the 8-byte words at i, i + WORD_STRIDE, and so on is equal to `value` in the bits of `mask`. The last word ends
+     * at `end` or before.
      *
      * The distance is a constant, because the JIT then removes the bounds checks and unrolls the loop.
      */

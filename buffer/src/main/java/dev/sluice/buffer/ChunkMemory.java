@@ -102,10 +102,10 @@ public final class ChunkMemory {
             shift = writable.arrayOffset();
         } else if (memory.isDirect() && memory.nioBufferCount() == 1) {
             boolean ownsMemory = memory.unwrap() == null && memory.isContiguous(); // a composite is not contiguous
-            ByteBuffer seen =
+            ByteBuffer nio =
                     ownsMemory ? withShift(memory.internalNioBuffer(from, to - from), from) : ownView(memory, from, to);
-            viewLimit = seen.limit();
-            view = seen;
+            viewLimit = nio.limit();
+            view = nio;
         }
         inner = memory;
         recordsAccess = Wrappers.records(next);
@@ -128,9 +128,9 @@ public final class ChunkMemory {
         return withShift(memory.nioBuffer(from, to - from), from);
     }
 
-    private ByteBuffer withShift(ByteBuffer seen, int from) {
-        shift = seen.position() - from;
-        return seen;
+    private ByteBuffer withShift(ByteBuffer nio, int from) {
+        shift = nio.position() - from;
+        return nio;
     }
 
     private void cacheViewOf(ByteBuf derived) {

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The set of all sequences of four bytes ("grams") in a delimiter, as a hash table without collisions. One comparison shows whether a gram
- * is in the set. Random bytes hardly ever are.
+ * is in the set. Four random bytes hardly ever are.
  *
  * <p>In a delimiter of n grams, one gram starts at each of n successive positions, so a search that probes every n-th position finds each
  * occurrence.

@@ -39,7 +39,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Replay.</b> A body may be written several times, even at the same time, unless a part was created from an {@link InputStream}. Such
  * a part can be sent only once: writing the body again throws an {@link IllegalStateException} before the first byte.
  *
- * <p>All methods that write a body block while they read its content. They hold one chunk of at most {@value BodyChunks#CHUNK_SIZE} bytes.
+ * <p>All methods that write a body block while they read its content. In addition to content in memory, they hold one chunk of at most
+ * {@value BodyChunks#CHUNK_SIZE} bytes.
  */
 public final class MultipartBody {
     /** An allocator of buffers that the garbage collector frees, because consumers of {@code ByteBuffer}s do not release them. */

@@ -872,8 +872,8 @@ public final class MultipartDecoder implements AutoCloseable {
     /**
      * {@return the head of the current part, created by the first call; it may be kept longer than the part}
      *
-     * @throws IllegalStateException before the first {@link Event#PART_BEGIN}, and after the call to {@link #next()}
-     *     that follows {@link Event#PART_END}
+     * @throws IllegalStateException before the first {@link Event#PART_BEGIN}, after the call to {@link #next()} that follows
+     *     {@link Event#PART_END}, and after a failure
      */
     public PartHead head() {
         checkHeaders();

@@ -193,7 +193,7 @@ public final class MultipartOptions {
         return maxEpilogueBytes;
     }
 
-    /** {@return the limit that was exceeded if a body is rejected for {@code reason}; -1 if it is not one of these options} */
+    /** {@return the limit that a decoder enforces with {@code reason}; -1 if there is none} */
     long limit(Reason reason) {
         return switch (reason) {
             case BODY_TOO_LARGE -> maxBodyBytes;

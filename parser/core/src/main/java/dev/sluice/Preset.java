@@ -92,7 +92,7 @@ public final class Preset {
     }
 
     /**
-     * {@return whether the encodings of old clients are decoded by default: transfer encodings, nested forms, continuations of parameters,
+     * {@return whether the encodings of old clients are decoded by default: transfer encodings, nested bodies, continuations of parameters,
      * encoded words, and {@code filename*} in preference to {@code filename}. {@link #accepting}, {@link #reporting} and {@link #refusing}
      * do not change this}
      */

@@ -147,12 +147,12 @@ public enum Setting {
         return kind;
     }
 
-    /** {@return the default for decoders and readers; {@link Long#MAX_VALUE} if unlimited; 0 if it is not a number} */
+    /** {@return the default for decoders and readers; {@link Long#MAX_VALUE} if unlimited; 0 if not a number, time or flag} */
     public long decoderDefault() {
         return decoderDefault;
     }
 
-    /** {@return the default for forms; {@link Long#MAX_VALUE} if unlimited; 0 if it is not a number} */
+    /** {@return the default for forms; {@link Long#MAX_VALUE} if unlimited; 0 if not a number, time or flag} */
     public long formDefault() {
         return formDefault;
     }

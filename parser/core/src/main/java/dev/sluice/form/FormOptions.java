@@ -70,7 +70,10 @@ public final class FormOptions {
         return builder(spool, memory, DECODER_DEFAULTS);
     }
 
-    /** {@return a builder like {@link #builder(SpoolDirectory, MemoryBudget)} that starts from the limits and the preset of {@code multipart}} */
+    /**
+     * {@return a builder like {@link #builder(SpoolDirectory, MemoryBudget)} that starts from the limits and the preset of
+     * {@code multipart}}
+     */
     public static Builder builder(SpoolDirectory spool, MemoryBudget memory, MultipartOptions multipart) {
         return new Builder(Objects.requireNonNull(spool, "spool"), memory, multipart);
     }
@@ -307,8 +310,9 @@ public final class FormOptions {
         }
 
         /**
-         * Sets a progress listener that is called at most once per {@code interval}, or after each chunk if the interval is 0. A listener
-         * usually belongs to one form, not to options that all forms share: see {@link FormOptions#toBuilder()}.
+         * Sets a progress listener, which is called at the end of each part and of the form. In between, it is called at most once per
+         * {@code interval}, or after each chunk if the interval is 0. A listener usually belongs to one form, not to options that all forms
+         * share: see {@link FormOptions#toBuilder()}.
          */
         public Builder progress(ProgressListener listener, Duration interval) {
             this.progress = Objects.requireNonNull(listener, "listener");

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * A reader of header sections (RFC 5322 section 2.2, narrowed by RFC 9112 section 5). One instance reads all sections of a body, one
  * after the other.
  *
- * <p>The bytes of a section are collected in one pooled buffer, because a section may be split between chunks and fields are read after
- * it is complete. The grammar is a state machine that can stop after any byte. It reads each byte once, except the start of a line that
- * begins with a dash:
+ * <p>The bytes of a section are collected in one buffer, because a section may be split between chunks and fields are read after it is
+ * complete. The grammar is a state machine that can stop after any byte. It reads each byte once, except the start of a line that begins
+ * with a dash:
  *
  * <pre>
  * section = *( field CRLF ) CRLF

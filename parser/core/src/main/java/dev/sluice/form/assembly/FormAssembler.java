@@ -99,7 +99,7 @@ public final class FormAssembler {
         Boundary boundary = head.boundary(limits.preset());
         Spool spool = context.spool();
         if (spool != null) {
-            spool.requireRoom(leastOnDisk(expected, boundary, context));
+            spool.requireRoom(minBytesOnDisk(expected, boundary, context));
         }
         return boundary;
     }
@@ -111,7 +111,7 @@ public final class FormAssembler {
      * spool, except delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of
      * delimiters.
      */
-    private static long leastOnDisk(long length, Boundary boundary, FormContext context) {
+    private static long minBytesOnDisk(long length, Boundary boundary, FormContext context) {
         FormOptions options = context.options();
         MultipartOptions limits = options.multipart();
         long rest = length - options.maxInMemoryBytes();
@@ -338,9 +338,9 @@ public final class FormAssembler {
             memory.release(overhead);
         }
         byte[] charsetName = ended.charsetField();
-        Deviation odd = charsetName == null ? null : rules.learnFrom(charsetName);
-        if (odd != null) {
-            reportDeviation(odd, ended.head);
+        Deviation deviation = charsetName == null ? null : rules.learnFrom(charsetName);
+        if (deviation != null) {
+            reportDeviation(deviation, ended.head);
         }
         reporter.partCompleted(ended.head, content);
         destination = null;
@@ -415,10 +415,10 @@ public final class FormAssembler {
         reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
         Readiness last = publishing;
         if (last != null && last.failure() == null) {
-            PartSink maybe = sinks.get(published);
-            undo(maybe::close, reason); // a closed sink does not become visible later
+            PartSink unsettled = sinks.get(published);
+            undo(unsettled::close, reason); // a closed sink does not become visible later
             if (last.isReady()) {
-                undo(maybe::retract, reason);
+                undo(unsettled::retract, reason);
             }
         }
         while (published > 0) {
