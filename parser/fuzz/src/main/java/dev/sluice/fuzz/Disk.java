@@ -30,7 +30,7 @@ final class Disk {
     private final SpoolDirectory large;
     private final SpoolDirectory small;
 
-    /** {@link FaultyFileSystem#uses()} when the directories were empty. */
+    /** The value of {@link FaultyFileSystem#uses()} when the directories were last empty. */
     private long usesWhenEmpty;
 
     private Disk() throws IOException {

@@ -44,7 +44,7 @@ public final class FilterTarget {
 
     private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
 
-    /** Switched off, because each filter would warn that other multipart types are not rejected. */
+    /** Turned off, because each filter would warn that other multipart types are not rejected. */
     private static final Logger SILENT = Logger.getLogger("dev.sluice.servlet");
 
     static {
@@ -219,12 +219,12 @@ public final class FilterTarget {
 
     /** Passes a request that is not a form. The filter wraps such a request only if its body is not multipart. */
     private void pass() throws IOException, ServletException {
-        filter.doFilter(request, response, (seen, answer) -> {
+        filter.doFilter(request, response, (seen, passed) -> {
             boolean wrapped = seen instanceof ServletRequestWrapper wrapper && wrapper.getRequest() == request;
-            require((seen == request || wrapped) && answer == response, "another request is passed on");
+            require((seen == request || wrapped) && passed == response, "another request is passed on");
             try {
-                throw new AssertionError(
-                        "a request without a form has one: " + MultipartRequests.form((HttpServletRequest) seen));
+                throw new AssertionError("a form was returned for a request without one: "
+                        + MultipartRequests.form((HttpServletRequest) seen));
             } catch (MultipartException e) {
                 require(
                         wrapped && e.reason() == MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE,
@@ -249,9 +249,9 @@ public final class FilterTarget {
         if (response.getStatus() != 0) {
             request.dispatch(DispatcherType.ERROR);
             filter.doFilter(
-                    request, new BareResponse(), (seen, answer) -> ((HttpServletRequest) seen).getParameter("a"));
-            request.dispatch(
-                    DispatcherType.REQUEST); // the request ends only after its error page, which may use the form
+                    request, new BareResponse(), (seen, passed) -> ((HttpServletRequest) seen).getParameter("a"));
+            // The request ends only after its error page, which may use the form.
+            request.dispatch(DispatcherType.REQUEST);
         }
         require(filter.live() == 0, filter.live() + " requests are live");
         disk.noFaults();
@@ -265,13 +265,13 @@ public final class FilterTarget {
             if (left == null) {
                 verdict.requireRightAnswer(response.getStatus(), response.message());
             } else {
-                require(!(left instanceof MultipartRequestException), "a rejection is not answered: " + left);
+                require(!(left instanceof MultipartRequestException), "no response was sent for a rejection: " + left);
                 verdict.requireRight(left, false);
             }
             return;
         }
         MultipartRequestException refusal = in(thrown, MultipartRequestException.class);
-        boolean answered = false;
+        boolean responded = false;
         Exception expected = thrown;
         MultipartException reason = refusal == null ? in(thrown, MultipartException.class) : null;
         if (reason != null && !application.hasCommitted()) {
@@ -279,22 +279,22 @@ public final class FilterTarget {
                     left == null
                             && response.getStatus() == reason.httpStatus()
                             && response.message().equals(reason.getMessage()),
-                    "wrong answer for " + reason);
+                    "wrong response for " + reason);
             return;
         }
         if (refusal != null && refusal.getCause() != null && refusal.getCause() == stream.failure()) {
             expected = stream.failure();
         } else if (refusal != null && !application.hasCommitted()) {
             expected = null;
-            answered = true;
+            responded = true;
             require(
                     response.getStatus() == refusal.httpStatus()
                             && response.message().equals(refusal.getMessage())
                             && response.closes() == refusal.closesConnection(),
-                    "wrong answer for " + refusal);
+                    "wrong response for " + refusal);
         }
         require(left == expected, left + " left the filter, expected " + expected);
-        require(answered || response.getStatus() == 0, response.getStatus() + " was answered without a reason");
+        require(responded || response.getStatus() == 0, response.getStatus() + " was sent without a reason");
     }
 
     private static <T extends Throwable> @Nullable T in(@Nullable Throwable thrown, Class<T> type) {

@@ -131,7 +131,7 @@ record FilterVerdict(
         };
     }
 
-    /** Requires that the filter may answer the request with this error, if the exception itself is unknown. */
+    /** Requires that the filter may send this error, if the exception itself is unknown. */
     void requireRightAnswer(int status, String message) {
         boolean right = switch (status) {
             case 408 -> tooSlow;
@@ -144,7 +144,7 @@ record FilterVerdict(
         Exception refusal = form.refusal();
         right |= refusal != null && !(refusal instanceof BrokenApplication) && status == status(refusal);
         require(right, "status " + status + ", expected " + refusal);
-        require(status != 500 || message.equals(NOT_STORED), "the answer reveals details: " + message);
+        require(status != 500 || message.equals(NOT_STORED), "the response reveals details: " + message);
     }
 
     /** {@return whether reading a part directly from the stream may fail with this exception} */

@@ -10,7 +10,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * The fuzzing command: it fuzzes one target or all, continues where it stopped, and records the number of executions.
+ * The command {@code fuzz}. It fuzzes one target or all, continues where the previous run stopped, and records the
+ * number of executions.
  */
 @Command(
         name = "fuzz",
@@ -28,7 +29,7 @@ public final class Main implements Callable<Integer> {
             defaultValue = "all",
             paramLabel = "TARGET",
             description =
-                    "partition, round-trip, reference, invariant, form, header or filter; 'every' runs all in one process, 'all' runs one after the other")
+                    "partition, round-trip, reference, invariant, form, header or filter; 'every' runs all targets in one process, 'all' runs them one after the other")
     private String target = "all";
 
     @Parameters(
@@ -50,7 +51,6 @@ public final class Main implements Callable<Integer> {
 
     private Main() {}
 
-    /** Called by the command line. */
     public static void main(String[] arguments) {
         System.exit(new CommandLine(new Main()).execute(arguments));
     }

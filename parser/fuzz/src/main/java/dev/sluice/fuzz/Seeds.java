@@ -70,7 +70,7 @@ final class Seeds {
         }
     }
 
-    /** Adds seeds that are made from a body and its Content-Type. */
+    /** An action that adds the seeds made from a body and its Content-Type. */
     private interface Use {
         void of(String name, String contentType, byte[] body);
     }

@@ -21,7 +21,7 @@ enum Target {
     HEADER(256, true, HeaderTarget::fuzzerTestOneInput),
     /** Requests through the servlet filter. */
     FILTER(512, false, FilterTarget::fuzzerTestOneInput),
-    /** All of the others, chosen by the first byte, for a short run. */
+    /** Any of the other targets, chosen by the first byte, for a short run. */
     EVERY(512, true, EveryTarget::fuzzerTestOneInput);
 
     @FunctionalInterface

@@ -28,7 +28,7 @@ public final class BrowserForm {
     private BrowserForm() {}
 
     /**
-     * Submits a form with a title, two files, and an input that was left empty. {@return the page that the response shows}
+     * {@return the page that the browser shows after submitting a form with a title, two files, and an empty input}
      *
      * @param field the name of both file inputs
      * @param scratch an existing directory

@@ -113,7 +113,7 @@ public final class RawHttp implements AutoCloseable {
     private byte[] bytes(int length) throws IOException {
         byte[] body = socket.getInputStream().readNBytes(length);
         if (body.length < length) {
-            throw new EOFException("the answer ends after " + body.length + " of " + length + " bytes");
+            throw new EOFException("the response ends after " + body.length + " of " + length + " bytes");
         }
         return body;
     }
@@ -123,7 +123,7 @@ public final class RawHttp implements AutoCloseable {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int b = in.read(); b != '\n'; b = in.read()) {
             if (b < 0) {
-                throw new EOFException("the answer has no complete head: '" + line + "'");
+                throw new EOFException("the response has no complete head: '" + line + "'");
             }
             if (b != '\r') {
                 line.write(b);

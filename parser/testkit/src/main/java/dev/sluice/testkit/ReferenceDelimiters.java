@@ -34,7 +34,7 @@ final class ReferenceDelimiters {
     record DashBoundary(int start, int bareLf, int end) {}
 
     /**
-     * {@return the first dash-boundary at or after {@code from}. The start of the region counts as the start of a line}
+     * {@return the first dash-boundary at or after {@code from}} The start of the region counts as the start of a line.
      */
     @Nullable
     DashBoundary find(int regionStart, int from) {
@@ -53,10 +53,8 @@ final class ReferenceDelimiters {
     }
 
     /**
-     * Searches [from, to) for a dash-boundary after a lone CR or LF that does not end a line. {@return the offset of
-     * the last byte of the first one, or -1}
-     *
-     * <p>A line end before the region does not count.
+     * {@return the offset of the last byte of the first lookalike in [from, to), or -1} A lookalike is a dash-boundary
+     * after a lone CR or LF that does not end a line. A line end before the region does not count.
      */
     int lookalike(int regionStart, int from, int to) {
         for (int i = Math.max(from, regionStart + 1); i + dashBoundary.length <= to; i++) {

@@ -141,8 +141,8 @@ public final class Seaweed implements AutoCloseable {
     }
 
     /**
-     * {@return free ports of 127.0.0.1. They are below the ephemeral range and differ between processes, so that no
-     * other process takes one before it is used}
+     * {@return free ports of 127.0.0.1} They are below the ephemeral range and differ between processes, so that no
+     * other process takes a port before it is used.
      */
     public static int[] freePorts(int count) throws IOException {
         int first = 10_000 + (int) (ProcessHandle.current().pid() % 440) * PORTS;

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * The uploaded files in a directory that a server is using. Unlike {@link Files#walk}, does not fail if a file
- * disappears meanwhile.
+ * disappears during the walk.
  */
 public final class SpooledFiles {
     private SpooledFiles() {}
@@ -40,7 +40,7 @@ public final class SpooledFiles {
             }
 
             private FileVisitResult ignoreDeleted(IOException failure) throws IOException {
-                if (failure == null || failure instanceof NoSuchFileException) { // the file was deleted meanwhile
+                if (failure == null || failure instanceof NoSuchFileException) { // deleted during the walk
                     return FileVisitResult.CONTINUE;
                 }
                 throw failure;

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The ten uploads that a new user tries on an example. For each upload, {@link #send} returns the status and the number of
- * files that the example has stored, and requires that no temporary file is left.
+ * The ten uploads that a new user is likely to try on an example. For each upload, {@link #send} returns the status and
+ * the number of files that the example has stored, and requires that no temporary file is left.
  */
 public final class TenUploads {
     private static final String BOUNDARY = "----ten-uploads";
@@ -60,7 +60,7 @@ public final class TenUploads {
     }
 
     /**
-     * Sends the uploads one after the other. {@return a line for each}
+     * {@return a line for each upload} Sends the uploads one after the other.
      *
      * @param stored counts the files that the example has stored
      * @param left counts the temporary files of uploads in progress
@@ -126,8 +126,8 @@ public final class TenUploads {
     }
 
     /**
-     * A request. Its response is read while it is sent, because the server may answer early. {@link #PIECE} stands for as
-     * many bytes as the limit.
+     * A request. Its response is read while it is sent, because the server may respond early. {@link #PIECE} stands for
+     * as many bytes as the limit.
      */
     private final class Upload {
         private final String name;
@@ -165,7 +165,7 @@ public final class TenUploads {
                     }
                     connection.send(chunked && !status.isDone() ? "0\r\n\r\n" : "");
                 } catch (IOException e) {
-                    return status.join(); // the server has answered and closed the connection
+                    return status.join(); // the server has responded and closed the connection
                 }
                 return status.join();
             } catch (CompletionException e) {
