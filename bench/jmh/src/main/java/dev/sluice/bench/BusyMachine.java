@@ -11,7 +11,7 @@ final class BusyMachine {
 
     private BusyMachine() {}
 
-    /** Returns the share of all processors that was in use during the next {@code time}, between 0 and 1. */
+    /** Returns the share of all processors, from 0 to 1, that is in use during the next {@code time}. */
     static double share(Duration time) throws InterruptedException {
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         double unused = system.getCpuLoad(); // the next call returns the load since this one

@@ -96,7 +96,7 @@ final class Fairness implements ServerBench {
         return rows;
     }
 
-    /** Measures the forms while the large body is sent repeatedly, until the last form is answered. */
+    /** Measures the forms while the large body is sent repeatedly, until the response to the last form. */
     private double percentile99WithLarge(int port) throws IOException {
         try (Sender sender = new Sender(port, "/upload", large)) {
             AtomicBoolean done = new AtomicBoolean();

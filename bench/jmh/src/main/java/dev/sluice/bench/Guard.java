@@ -10,8 +10,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The comparison made by the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with the same ratios in
- * a recorded run. Ratios depend less on the machine than times do. There are three kinds of ratios. A smaller ratio is better for Sluice:
+ * The comparison made by the commands {@code guard} and {@code claims}. It compares ratios of times, measured now, with
+ * the same ratios in a recorded run. Ratios depend less on the machine than times do. There are three kinds of ratios.
+ * In each, a smaller ratio is better for Sluice:
  *
  * <ul>
  *   <li>the time of the push decoder, divided by the time of another parser
@@ -20,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  *       for other parsers, the reverse
  * </ul>
  *
- * <p>{@code claims} compares mean times and allows for their errors. Each ratio is a claim. It holds if the ratio is at most {@link
- * #CLAIMED} times the recorded one and Sluice is not slower where the record says it is faster. If it exceeds this by less than the errors,
- * the claim is undecided.
+ * <p>{@code claims} compares mean times and allows for their errors. Each ratio is a claim. It holds if the ratio is at
+ * most {@link #CLAIMED} times the recorded one and Sluice is not slower where the record says it is faster. If the
+ * ratio exceeds this limit by less than the errors, the claim is undecided.
  *
- * <p>{@code guard} is for busy machines and compares the smallest CPU times of an iteration. Sluice counts as slower on a body only if it is
- * slower relative to every other parser, in every attempt. Chance may distort a single comparison.
+ * <p>{@code guard} is for busy machines and compares the smallest CPU times of an iteration. Sluice counts as slower on
+ * a body only if it is slower relative to every other parser, in every attempt, because chance may distort a single
+ * comparison.
  */
 final class Guard {
     private static final String PUSH = "sluice-push";

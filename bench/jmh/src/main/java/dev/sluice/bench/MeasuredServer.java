@@ -77,7 +77,7 @@ public final class MeasuredServer {
     public static void main(String[] args) throws IOException {
         MeasuredServer server = new MeasuredServer(Variant.of(args[0]));
         System.out.println("port " + server.listen());
-        server.answer(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)));
+        server.reportUsage(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)));
         System.exit(0);
     }
 
@@ -125,7 +125,7 @@ public final class MeasuredServer {
                 : MultipartHandlers.onEventLoop(forms, route).build();
     }
 
-    private void answer(BufferedReader in) throws IOException {
+    private void reportUsage(BufferedReader in) throws IOException {
         while (in.readLine() != null) {
             System.out.println(
                     "usage " + PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() + " " + bytes.sum());
@@ -169,9 +169,9 @@ public final class MeasuredServer {
                 decoding = null;
                 Tally found = tally;
                 if (variant.usesWorker()) {
-                    onWorker(() -> channel.eventLoop().execute(() -> answer(found)));
+                    onWorker(() -> channel.eventLoop().execute(() -> respond(found)));
                 } else {
-                    answer(found);
+                    respond(found);
                 }
             }
         }
@@ -192,7 +192,7 @@ public final class MeasuredServer {
             }
         }
 
-        private void answer(Tally found) {
+        private void respond(Tally found) {
             try {
                 respond(HttpResponseStatus.OK, JSON.writeValueAsBytes(found.asTruth()));
             } catch (IOException e) {

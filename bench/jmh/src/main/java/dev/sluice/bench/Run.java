@@ -109,7 +109,7 @@ record Run(
     /** Returns a line with the CPU, JVM, command, date and duration of the run. */
     String heading() {
         String load = provenance.machine().get(LOAD);
-        String younger = "; groups of rows measured again: %d, the last %s";
+        String repeated = "; groups of rows measured again: %d, the last %s";
         return "%s; `%s`; %s; %d minutes%s%s"
                 .formatted(
                         provenance.where(),
@@ -117,6 +117,6 @@ record Run(
                         provenance.date(),
                         Math.round(provenance.seconds() / 60),
                         load == null ? "" : "; loaded by " + load,
-                        again.isEmpty() ? "" : younger.formatted(again.size(), Collections.max(again.values())));
+                        again.isEmpty() ? "" : repeated.formatted(again.size(), Collections.max(again.values())));
     }
 }

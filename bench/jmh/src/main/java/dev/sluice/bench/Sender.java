@@ -30,12 +30,12 @@ final class Sender implements AutoCloseable {
 
     private final SocketChannel channel;
     private final List<ByteBuffer> pieces = new ArrayList<>();
-    private final BufferedReader answers;
+    private final BufferedReader responses;
 
     Sender(int port, String path, Body body) throws IOException {
         channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        answers = new BufferedReader(Channels.newReader(channel, StandardCharsets.ISO_8859_1));
+        responses = new BufferedReader(Channels.newReader(channel, StandardCharsets.ISO_8859_1));
         String head = "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n"
                 .formatted(path, body.contentType(), body.size());
         pieces.add(ByteBuffer.wrap(head.getBytes(StandardCharsets.US_ASCII)));
@@ -60,16 +60,16 @@ final class Sender implements AutoCloseable {
                 channel.write(piece);
             }
         }
-        String status = answers.readLine();
+        String status = responses.readLine();
         if (status == null || !status.startsWith("HTTP/1.1 200 ")) {
             // Reads only the header section: the server may keep the connection open.
             throw new IOException("The server responded: " + status + "\n"
-                    + answers.lines().takeWhile(line -> !line.isEmpty()).collect(Collectors.joining("\n")));
+                    + responses.lines().takeWhile(line -> !line.isEmpty()).collect(Collectors.joining("\n")));
         }
-        while (!answers.readLine().isEmpty()) {
+        while (!responses.readLine().isEmpty()) {
             // skips the header fields
         }
-        return JSON.readValue(answers, Truth.class);
+        return JSON.readValue(responses, Truth.class);
     }
 
     @Override

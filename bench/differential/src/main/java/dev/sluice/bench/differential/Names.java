@@ -104,7 +104,7 @@ final class Names {
                     reader.apply(Body.unknown(encoder.contentType(), "x", List.of(new Slice(bytes, 0, bytes.length))));
             return reading.parts().isEmpty() ? null : reading.parts().get(0);
         } catch (IllegalArgumentException e) {
-            return null; // Sluice refuses to write the name
+            return null; // Sluice rejects the name
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

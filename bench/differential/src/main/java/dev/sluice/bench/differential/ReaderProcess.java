@@ -30,7 +30,7 @@ final class ReaderProcess implements AutoCloseable {
     private final ByteArrayOutputStream batch = new ByteArrayOutputStream();
     private final DataOutputStream bodies = new DataOutputStream(batch);
     private int pending;
-    /** The bodies passed to {@link #sendAhead} last. */
+    /** The bodies of the last call of {@link #sendAhead}. */
     private List<Body> ahead = List.of();
     /** The readings of these bodies, by the identity of the body. */
     private final Map<Body, Reading> known = new IdentityHashMap<>();
@@ -89,17 +89,17 @@ final class ReaderProcess implements AutoCloseable {
     }
 
     /** Waits for the readings of the bodies in the batch, in order. */
-    List<Reading> answers() throws IOException {
+    List<Reading> readings() throws IOException {
         version();
         try {
             from.readInt();
             List<Reading> readings = new ArrayList<>(pending);
             for (; pending > 0; pending--) {
-                readings.add(answer());
+                readings.add(reading());
             }
             return readings;
         } catch (EOFException e) {
-            throw new IOException(command + " ended without an answer", e);
+            throw new IOException(command + " ended before it had returned all readings", e);
         }
     }
 
@@ -111,7 +111,7 @@ final class ReaderProcess implements AutoCloseable {
         return version;
     }
 
-    private Reading answer() throws IOException {
+    private Reading reading() throws IOException {
         if (from.readByte() == 0) {
             return new Reading(List.of(), text());
         }
@@ -134,7 +134,7 @@ final class ReaderProcess implements AutoCloseable {
             add(body);
         }
         send();
-        return answers();
+        return readings();
     }
 
     /** Sends bodies that will probably be passed to {@link #read(Body)}, without waiting for the readings. */
@@ -149,7 +149,7 @@ final class ReaderProcess implements AutoCloseable {
     /** Waits for the readings of the bodies passed to {@link #sendAhead}, and discards earlier readings. */
     void receiveAhead() throws IOException {
         known.clear();
-        List<Reading> readings = answers();
+        List<Reading> readings = readings();
         for (int i = 0; i < readings.size(); i++) {
             known.put(ahead.get(i), readings.get(i));
         }

@@ -109,16 +109,16 @@ final class Readers implements AutoCloseable {
             batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
             Map<Contender, List<Reading>> readings = new EnumMap<>(Contender.class);
             for (Contender peer : peers) {
-                List<Reading> answers = processes.get(peer).answers();
-                readings.put(peer, answers);
-                processes.get(peer).sendAhead(firstExperiments(peer, diagnoses, answers));
+                List<Reading> received = processes.get(peer).readings();
+                readings.put(peer, received);
+                processes.get(peer).sendAhead(firstExperiments(peer, diagnoses, received));
             }
             for (Contender peer : peers) {
                 ReaderProcess process = processes.get(peer);
                 process.receiveAhead();
-                List<Reading> answers = readings.get(peer);
-                for (int i = 0; i < answers.size(); i++) {
-                    findings.add(diagnoses.get(i), peer, process::read, answers.get(i));
+                List<Reading> received = readings.get(peer);
+                for (int i = 0; i < received.size(); i++) {
+                    findings.add(diagnoses.get(i), peer, process::read, received.get(i));
                 }
             }
         } catch (IOException e) {
@@ -126,13 +126,13 @@ final class Readers implements AutoCloseable {
         }
     }
 
-    private static List<Body> firstExperiments(Contender contender, List<Diagnosis> diagnoses, List<Reading> answers) {
+    private static List<Body> firstExperiments(Contender contender, List<Diagnosis> diagnoses, List<Reading> received) {
         List<Body> bodies = new ArrayList<>();
-        for (int i = 0; i < answers.size(); i++) {
-            if (answers.get(i).accepts()) {
+        for (int i = 0; i < received.size(); i++) {
+            if (received.get(i).accepts()) {
                 Diagnosis diagnosis = diagnoses.get(i);
                 contender
-                        .difference(diagnosis.strict, answers.get(i))
+                        .difference(diagnosis.strict, received.get(i))
                         .ifPresent(found -> bodies.addAll(diagnosis.firstExperiments(contender, found)));
             }
         }

@@ -228,7 +228,7 @@ final class Written implements AutoCloseable {
             List<Reading> ours = batch.stream().map(Sluice.STRICT::read).toList();
             for (Row row : rows.values()) {
                 ReaderProcess process = processes.get(row.reader);
-                List<Reading> theirs = process == null ? null : process.answers();
+                List<Reading> theirs = process == null ? null : process.readings();
                 row.version = process == null ? "" : process.version();
                 for (int i = 0; i < batch.size(); i++) {
                     Sample sample = batch.get(i);

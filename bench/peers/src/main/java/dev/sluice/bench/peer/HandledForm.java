@@ -21,9 +21,9 @@ import java.util.concurrent.CompletionStage;
 /**
  * A form that Sluice's handler for Netty receives. Each part goes to a sink that adds it to the tally.
  *
- * @param answer creates the response when the form is complete
+ * @param content creates the content of the response when the form is complete
  */
-public record HandledForm(Tally tally, Callable<ByteBuf> answer) implements FormReceiver {
+public record HandledForm(Tally tally, Callable<ByteBuf> content) implements FormReceiver {
     @Override
     public FormOptions options(FormOptions defaults) {
         return defaults.toBuilder()
@@ -34,7 +34,7 @@ public record HandledForm(Tally tally, Callable<ByteBuf> answer) implements Form
     @Override
     public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) throws Exception {
         return CompletableFuture.completedStage(
-                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK, answer.call()));
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK, content.call()));
     }
 
     private record TallySink(PartHead part, Tally tally) implements PartSink {
