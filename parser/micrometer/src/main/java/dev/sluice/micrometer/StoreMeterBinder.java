@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <tr><td>{@code sluice.store.retries}</td><td>counter</td><td>retried requests, by {@code cause}: a {@link
  * dev.sluice.form.StoreMetrics.Cause} in lower case</td></tr>
  * <tr><td>{@code sluice.store.waits}</td><td>timer</td><td>time that forms waited for memory, by {@code admitted}:
- * {@code true} or {@code false}</td></tr>
+ * {@code false} if the form was rejected or ended</td></tr>
  * <tr><td>{@code sluice.store.sending.segments}</td><td>gauge</td><td>request bodies being sent</td></tr>
  * <tr><td>{@code sluice.store.sending}</td><td>gauge, bytes</td><td>memory of the request bodies being sent</td></tr>
  * <tr><td>{@code sluice.store.aborts}</td><td>counter</td><td>aborted multipart uploads</td></tr>

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * filter chain, {@link SluiceFilter} sends the error response.
  *
  * <p>The cause is a {@link MultipartException} with the same status and message, or the {@link IOException} of a sink,
- * the disk or the connection, whose message is not for clients. If another filter has read the body, the cause is an
+ * the disk or the connection, whose message is not for clients. If the body was read before the filter, the cause is an
  * {@link IllegalStateException}. If the method is not allowed, the cause is null.
  */
 public final class MultipartRequestException extends IllegalStateException {

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 /**
- * Operations beyond the servlet API for servlets behind a {@link SluiceFilter}. Use one of {@link #form}, {@link #reader} and
- * {@link #receive} per request: the body can be read only once.
+ * Operations beyond the servlet API, for requests that have passed a {@link SluiceFilter}. Use one of {@link #form},
+ * {@link #reader} and {@link #receive} per request: the body can be read only once.
  */
 public final class MultipartRequests {
     private MultipartRequests() {}

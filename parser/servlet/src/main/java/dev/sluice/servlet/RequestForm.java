@@ -18,8 +18,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of one request, its form, and the texts of the form. The body has one {@linkplain BodyOwner owner}, and the first
- * claim wins. A form is parsed once, by the thread that claims it. Other threads wait for the result in {@link #future}.
+ * The body of one request, its form, and the texts of the form's fields. The body has one {@linkplain BodyOwner owner},
+ * and the first claim wins. A form is parsed once, by the thread that claims it. Other threads wait for the result in
+ * {@link #future}.
  */
 final class RequestForm {
     private static final String READ_BEFORE = "all or part of a request body was read before SluiceFilter:"

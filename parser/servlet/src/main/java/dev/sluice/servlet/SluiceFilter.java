@@ -32,11 +32,11 @@ import org.jspecify.annotations.Nullable;
  * or PATCH request is not multipart at all, {@code getParts} throws a {@code ServletException}, and the filter sends
  * 415 unless the application catches the exception. All other requests pass unchanged.
  *
- * <p>For multipart bodies, 405 and 415 are sent before the chain is called. Therefore map filters that set headers for
- * all responses, such as CORS headers, before this one, unless they read parameters.
+ * <p>For multipart bodies, the filter sends 405 and 415 before it calls the chain. Therefore map filters that set
+ * headers of all responses, such as CORS headers, before this filter, unless they read parameters.
  *
  * <p>Map this filter before every filter that reads parameters, with {@code async-supported} and all dispatcher types.
- * Map it to the path of the error page too. An error page gets the fields of a parsed form, and its parts if they still
+ * Map it to the path of the error page too. An error page gets the fields of a parsed form, and the parts if they still
  * exist. If a request passes two {@code SluiceFilter}s, the options of the second apply. If the body was read before
  * the request reached the second filter, the options of the first apply, and a warning is logged.
  *
@@ -49,8 +49,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Charsets.</b> A value is decoded in the charset of the part or of the {@code _charset_} field, else in the
  * encoding that the application sets with {@code setCharacterEncoding} or in {@code web.xml}, else in UTF-8. Names are
- * decoded in the encoding that the application sets, else in UTF-8. The {@code charset} of the request's Content-Type
- * is ignored, because {@code multipart/form-data} does not define one.
+ * decoded in the {@code headerCharset} of the options if that is not UTF-8, else in the encoding that the application
+ * sets, else in UTF-8. The {@code charset} of the request's Content-Type is ignored, because {@code
+ * multipart/form-data} does not define one.
  *
  * <p><b>Lifetime.</b> Files and memory are released when the request has ended and its form is no longer used. A worker
  * of {@code AsyncContext.start} keeps the form open if it begins within 5 seconds of the end of the request. Any other
@@ -62,10 +63,10 @@ import org.jspecify.annotations.Nullable;
  * {@link MultipartRequests}, {@code requireText}, {@code requireFile} and {@code FormPart.text} throw a {@link
  * MultipartException} without this wrapper. If an exception of one of these two types leaves the chain, directly or as
  * the cause of another exception, the filter calls {@code sendError}, unless the response is committed. The status is
- * 400, 408, 413, 415, 500, 503 or 507, or the status that the application chose. A {@link RejectionHandler} can send
- * another response. The cause of a 500 is logged, and not sent to the client. If the connection fails, {@code getParts}
- * throws the {@link IOException} of the container. {@code getParameter} wraps that exception, and the filter unwraps it
- * again.
+ * 400, 405, 408, 413, 415, 500, 503 or 507, or the status that the application chose. A {@link RejectionHandler} can
+ * send another response. The cause of a 500 is logged, and not sent to the client. If the connection fails, {@code
+ * getParts} throws the {@link IOException} of the container. {@code getParameter} wraps that exception, and the filter
+ * unwraps it again.
  *
  * <p><b>Init parameters</b> are optional. Each has the key of a {@linkplain Setting setting} as its name. {@link
  * FormOptions.Builder} explains the settings of forms and their defaults. Sizes are in bytes, or have the suffix {@code
@@ -73,13 +74,14 @@ import org.jspecify.annotations.Nullable;
  * an error. The settings that do not belong to forms are:
  *
  * <ul>
- *   <li>{@code directory}, in which the filter creates its {@link SpoolDirectory} (default: the temporary directory of the web
- *       application), {@code maxSpoolBytes} (default: 16 times {@code maxBodyBytes}, at least 1 GiB), {@code maxSpoolFiles}
- *       (default: 10,000), {@code keepFreeBytes} (default: 256 MiB)
+ *   <li>{@code directory}, in which the filter creates its {@link SpoolDirectory} (default: the temporary directory of
+ *       the web application)
+ *   <li>{@code maxSpoolBytes} (default: 16 times {@code maxBodyBytes}, at least 1 GiB),
+ *       {@code maxSpoolFiles} (default: 10,000) and {@code keepFreeBytes} (default: 256 MiB) of that spool directory
  *   <li>{@code memoryBudgetBytes} for all requests of the filter together (default: a quarter of the heap)
  *   <li>{@code location}, for {@code Part.write} (default: {@code directory})
- *   <li>{@code parse}: {@code lazy} (default: at the first request for parts or parameters) or {@code eager} (before the
- *       chain is called)
+ *   <li>{@code parse}: {@code lazy} (default; when parts or parameters are first requested) or {@code eager} (before
+ *       the chain is called)
  *   <li>{@code refuseOtherMultipart} (default: {@code true}), {@code serveDelete} (default: {@code false})
  * </ul>
  *
