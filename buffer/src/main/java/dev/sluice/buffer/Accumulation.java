@@ -47,7 +47,6 @@ public final class Accumulation implements AutoCloseable {
         size += length;
     }
 
-    /** {@return the number of bytes} */
     public int size() {
         return size;
     }

@@ -163,7 +163,6 @@ public final class ChunkMemory {
         }
     }
 
-    /** {@return whether a chunk is open} */
     public boolean isOpen() {
         return chunk != null;
     }
@@ -181,7 +180,7 @@ public final class ChunkMemory {
     /** {@return the byte at {@code index} of the chunk} */
     public byte getByte(int index) {
         if (index < start || index >= end) {
-            throw new IndexOutOfBoundsException("index " + index + " is not within " + start + " and " + end);
+            throw new IndexOutOfBoundsException("index " + index + " is not within [" + start + ", " + end + ")");
         }
         byte[] heap = array;
         return heap != null ? heap[index + shift] : getByteSlowly(index);
@@ -265,7 +264,7 @@ public final class ChunkMemory {
     void check(int from, int to) {
         if (from < start || to > end || from > to) {
             throw new IndexOutOfBoundsException(
-                    "range " + from + " to " + to + " is not within " + start + " and " + end);
+                    "range [" + from + ", " + to + ") is not within [" + start + ", " + end + ")");
         }
     }
 

@@ -68,7 +68,7 @@ public final class DelimiterSearch {
     private static final int PASS_PAUSE = 4 * SPAN;
 
     /**
-     * The kernels are used only up to this index of the chunk and of its memory, because they add strides to an index, which must not
+     * The kernels are used only up to this index of the chunk and of its memory, because they add strides to an index, and the sum must not
      * overflow.
      */
     static final int MAX_KERNEL_INDEX = Integer.MAX_VALUE - 1024;

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * <p>In a delimiter of n grams, one gram starts at each of n successive positions, so a search that probes every n-th position finds each
  * occurrence.
  *
- * <p>The first gram of a lookalike (see {@link DelimiterSearch}) begins with LF or CR. The gram with LF is also in the delimiter, and the
- * gram with CR is added to the set. The table has 4 KiB, so it fits into the first-level cache together with the chunk.
+ * <p>The first gram of a lookalike (see {@link DelimiterSearch}) begins with LF or CR. The gram with LF is in the delimiter anyway. The
+ * gram with CR is added to the set, so that lookalikes are found too. The table has 4 KiB, so it fits into the first-level cache together
+ * with the chunk.
  */
 final class Grams {
     static final int LENGTH = 4;

@@ -53,7 +53,7 @@ public final class MultipartException extends IOException {
         /** The type is not {@code multipart/form-data}, or a part has a multipart type and the preset rejects that. */
         UNSUPPORTED_MEDIA_TYPE("the Content-Type is not multipart/form-data"),
         /** A charset is unknown to the platform, or not a superset of US-ASCII. */
-        UNKNOWN_CHARSET("the charset of a text is unknown, or not a superset of US-ASCII"),
+        UNKNOWN_CHARSET("the charset is unknown, or not a superset of US-ASCII"),
         TRUNCATED(Kind.TRUNCATED, null, "the body ends before its close-delimiter"),
         PREAMBLE("there is text before the first delimiter"),
         EPILOGUE("there is text after the close-delimiter"),

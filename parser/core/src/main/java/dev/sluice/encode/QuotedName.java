@@ -110,7 +110,7 @@ public final class QuotedName {
 
     private IllegalArgumentException rejection(String problem) {
         return new IllegalArgumentException("the " + kind.label + " " + problem
-                + ", which readers do not agree on: change it, or use NameEscaping.REPLACE");
+                + ", on which readers disagree: change it, or use NameEscaping.REPLACE");
     }
 
     /** {@return a description of the character at this index if it cannot be written unchanged, or null} */

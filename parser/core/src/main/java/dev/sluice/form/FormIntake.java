@@ -264,7 +264,7 @@ public final class FormIntake {
     }
 
     /**
-     * Ends the form on a thread of the source. On a busy server the thread may start late, so it first checks whether the reason
+     * Ends the form on a thread of the source. On a busy server the thread may start late, so the thread first checks whether the reason
      * {@code stillHolds}.
      */
     private void endLater(Throwable reason, BooleanSupplier stillHolds) {

@@ -275,7 +275,7 @@ public final class ContentTypeParser {
         }
         return text.toLowerCase(Locale.ROOT).indexOf("boundary=", at) >= 0
                 ? error(Reason.DUPLICATE_BOUNDARY, "the Content-Type has more than one boundary parameter")
-                : invalid("the Content-Type has text after a parameter's value that is not a semicolon");
+                : invalid("the Content-Type has text other than a semicolon after a parameter value");
     }
 
     private static MultipartException invalid(String message) {

@@ -65,7 +65,6 @@ final class DispositionParser {
     private int at;
     private int end;
 
-    /** Start of the value of the current parameter. */
     private int valueStart;
 
     private int valueEnd;

@@ -64,7 +64,6 @@ public final class PartRules {
         this.deviations = deviations;
     }
 
-    /** Checks the complete section of a part. */
     public void check(int partIndex) throws Rejection {
         part = partIndex;
         dispositionField = typeField = encodingField = lengthField = secondLengthField = ABSENT;

@@ -65,7 +65,7 @@ public final class PartDestination implements AutoCloseable {
     private byte[] peeked = NOTHING;
     private int peekedSize;
 
-    /** A copy of the start of the {@code _charset_} field, which may itself go to a sink; null for other parts. */
+    /** A copy of the start of the {@code _charset_} field, because the field itself may go to a sink; null for other parts. */
     private final @Nullable ByteArrayOutputStream charsetField;
 
     PartDestination(FormContext context, FormMemory memory, PartHead head) {

@@ -50,7 +50,7 @@ public final class TextRules {
         return named != null ? null : Deviation.UNKNOWN_CHARSET;
     }
 
-    /** {@return the charset of a part by the rules above; UTF-8 if the platform does not support that charset} */
+    /** {@return the charset of a part by these rules; UTF-8 if the platform does not support that charset} */
     public Charset charsetOf(PartHead head) {
         String ofPart = head.contentTypeParameter("charset");
         String name = ofPart != null ? ofPart : formCharsetName;

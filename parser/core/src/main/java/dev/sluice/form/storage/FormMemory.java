@@ -12,10 +12,9 @@ import org.jspecify.annotations.Nullable;
  * The memory of one form: its limit, its account with the budget of the process, and the files to which parts move when
  * memory runs short.
  *
- * <p>Parts and their overhead count against both the limit and the budget. Chunks and header sections that are being
- * decoded count against the budget only. Up to 8 KiB more than requested is reserved from the budget, so that forms
- * update its shared counters less often: see {@link #releaseAhead}. The number of files is limited, because a small
- * body could otherwise create thousands.
+ * <p>Parts and their overhead count against both the limit and the budget. Chunks and header sections that are being decoded count against
+ * the budget only. Up to 8 KiB more than requested is reserved from the budget, so that forms update the shared counters of the budget less
+ * often: see {@link #releaseAhead}. The number of files is limited, because a small body could otherwise create thousands.
  *
  * <p>Confined to the decoding thread, except for releases.
  */
