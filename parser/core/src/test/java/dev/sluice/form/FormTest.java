@@ -12,6 +12,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.ReportedDeviation;
 import dev.sluice.form.storage.Spool;
+import dev.sluice.testkit.OpenFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -255,7 +256,7 @@ class FormTest extends SpooledTest {
         }
         InputStream memory = form.parts().get(0).inputStream();
         InputStream file = form.parts().get(1).inputStream();
-        assertEquals(1, Upload.openFilesIn(spool.path()).size());
+        assertEquals(1, OpenFiles.below(spool.path()).size());
         form.close();
         form.close();
         for (InputStream closed : List.of(memory, file)) {
@@ -264,7 +265,7 @@ class FormTest extends SpooledTest {
                     assertThrows(IOException.class, closed::read).getMessage());
         }
         assertThrows(IllegalStateException.class, form.parts().get(0)::inputStream);
-        assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+        assertEquals(List.of(), OpenFiles.below(spool.path()));
     }
 
     @Test

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.testkit.FaultyFileSystem;
+import dev.sluice.testkit.OpenFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -248,7 +249,7 @@ class PartContentTest extends SpooledTest {
             InputStream open = part.inputStream();
             try (PartContent detached = part.detach()) {
                 assertThrows(IOException.class, open::read);
-                assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+                assertEquals(List.of(), OpenFiles.below(spool.path()));
                 assertEquals(expected(name), new String(detached.bytes(), StandardCharsets.US_ASCII));
             }
         }
@@ -278,11 +279,11 @@ class PartContentTest extends SpooledTest {
         try (MultipartForm form = form()) {
             stream = part(form, "large").inputStream();
             assertEquals('l', stream.read());
-            assertFalse(Upload.openFilesIn(spool.path()).isEmpty());
+            assertFalse(OpenFiles.below(spool.path()).isEmpty());
         }
         assertThrows(IOException.class, stream::read);
         assertThrows(IOException.class, () -> stream.read(new byte[10]));
-        assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+        assertEquals(List.of(), OpenFiles.below(spool.path()));
     }
 
     /** {@return a form of equal bytes in several segments of memory, the last of them nearly full} */

@@ -14,6 +14,7 @@ import dev.sluice.form.storage.FormMemory;
 import dev.sluice.form.storage.Spool;
 import dev.sluice.form.storage.StoredContent;
 import dev.sluice.testkit.FaultyFileSystem;
+import dev.sluice.testkit.OpenFiles;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.Closeable;
@@ -331,7 +332,7 @@ class SpoolDirectoryTest {
             } catch (IOException e) {
                 assertTrue(e.getMessage().contains("injected"), e.toString());
             }
-            assertEquals(List.of(), Upload.openFilesIn(root));
+            assertEquals(List.of(), OpenFiles.below(root));
             files.failAt(-1);
         }
     }

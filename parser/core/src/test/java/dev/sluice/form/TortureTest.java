@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.form.storage.Spool;
 import dev.sluice.testkit.FaultyFileSystem;
 import dev.sluice.testkit.LeakCheck;
+import dev.sluice.testkit.OpenFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
@@ -66,7 +67,7 @@ class TortureTest {
 
     private void assertNothingIsLeft(String context) throws IOException {
         assertEquals(0, budget.used(), context);
-        assertEquals(List.of(), Upload.openFilesIn(root), context);
+        assertEquals(List.of(), OpenFiles.below(root), context);
         for (Path target : Upload.list(root.resolve("targets"))) {
             String expected = target.getFileName().toString().equals("memory") ? "small" : LARGE;
             assertFalse(target.getFileName().toString().startsWith("."), context + ": left " + target);

@@ -3,10 +3,10 @@ package dev.sluice.form;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.Boundary;
+import dev.sluice.testkit.OpenFiles;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayInputStream;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -73,25 +73,7 @@ public final class Upload {
         assertEquals(0, spool.files(), context);
         assertEquals(0, spool.bytes(), context);
         assertEquals(List.of(), list(spool.path()), context);
-        assertEquals(List.of(), openFilesIn(spool.path()), context);
+        assertEquals(List.of(), OpenFiles.below(spool.path()), context);
         assertEquals(0, budget.used(), context);
-    }
-
-    /** {@return the files below {@code directory} that this process has open} */
-    public static List<String> openFilesIn(Path directory) {
-        String below = directory + "/";
-        String[] descriptors = new File("/proc/self/fd").list();
-        return Stream.of(descriptors)
-                .map(Upload::target)
-                .filter(target -> target.startsWith(below))
-                .toList();
-    }
-
-    private static String target(String descriptor) {
-        try {
-            return Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor)).toString();
-        } catch (IOException e) {
-            return ""; // closed in the meantime
-        }
     }
 }

@@ -20,6 +20,7 @@ import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.form.SpooledTest;
 import dev.sluice.form.Upload;
+import dev.sluice.testkit.OpenFiles;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayInputStream;
 import java.io.File;
@@ -104,7 +105,7 @@ class TemporaryFilesTest extends SpooledTest {
             streams.add(part.inputStream());
             assertTrue(streams.get(streams.size() - 1).read() > 0);
         }
-        assertEquals(6, Upload.openFilesIn(spool.path()).size());
+        assertEquals(6, OpenFiles.below(spool.path()).size());
         form.close();
         Upload.assertNothingIsLeft(spool, budget, "closed");
         for (InputStream stream : streams) {
@@ -216,12 +217,12 @@ class TemporaryFilesTest extends SpooledTest {
                 feed(assembler, 0, end, 7);
                 assembler.finish();
             });
-            assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+            assertEquals(List.of(), OpenFiles.below(spool.path()));
         }
         try (MultipartForm form = PushedForm.read(
                 new ByteArrayInputStream(BODY), Upload.BOUNDARY, options().build())) {
             assertEquals(3, spool.files());
-            assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+            assertEquals(List.of(), OpenFiles.below(spool.path()));
             assertEquals(3, form.parts().size());
         }
     }
@@ -256,12 +257,12 @@ class TemporaryFilesTest extends SpooledTest {
                 PushedForm.create(Upload.BOUNDARY, options().spillThreshold(0).build())) {
             for (int at = 0; at < body.length; at += 31) {
                 Upload.feed(assembler, body, at, Math.min(body.length, at + 31), 31);
-                most = Math.max(most, Upload.openFilesIn(spool.path()).size());
+                most = Math.max(most, OpenFiles.below(spool.path()).size());
             }
             try (MultipartForm form = assembler.finish()) {
                 assertEquals(90, form.files().size());
                 assertEquals(90, spool.files());
-                assertEquals(List.of(), Upload.openFilesIn(spool.path()));
+                assertEquals(List.of(), OpenFiles.below(spool.path()));
             }
         }
         assertEquals(1, most);
@@ -342,7 +343,7 @@ class TemporaryFilesTest extends SpooledTest {
         for (int chunkSize : new int[] {1, 13, BODY.length}) {
             PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
             feed(assembler, 0, inSecond, chunkSize);
-            assertTrue(!Upload.openFilesIn(spool.path()).isEmpty(), "a file is open");
+            assertTrue(!OpenFiles.below(spool.path()).isEmpty(), "a file is open");
             assembler.close();
             Upload.assertNothingIsLeft(spool, budget, "in chunks of " + chunkSize);
         }

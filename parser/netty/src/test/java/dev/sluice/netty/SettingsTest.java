@@ -13,6 +13,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.SettingCase;
 import io.netty.buffer.Unpooled;
@@ -40,7 +41,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -250,10 +250,7 @@ class SettingsTest {
             channel.writeInbound(head(Upload.TYPE));
             send(("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n" + "v".repeat(bytes))
                     .getBytes(StandardCharsets.US_ASCII));
-            long start = System.nanoTime(); // the rate of the client is measured in real time
-            while (System.nanoTime() - start <= TimeUnit.MILLISECONDS.toNanos(millis)) {
-                LockSupport.parkNanos(100_000);
-            }
+            Eventually.after(millis); // the rate of the client is measured in real time
             channel.advanceTimeBy(2, TimeUnit.SECONDS); // for the handler's timer
             channel.runScheduledPendingTasks();
             assertEquals(expected, answer(), entrance.name());

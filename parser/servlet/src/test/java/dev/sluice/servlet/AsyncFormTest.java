@@ -14,6 +14,7 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.servlet.container.AppTestBase;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartReader;
 import dev.sluice.servlet.container.AppTestBase;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.FailingAllocator;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;

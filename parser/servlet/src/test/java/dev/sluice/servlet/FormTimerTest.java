@@ -3,6 +3,7 @@ package dev.sluice.servlet;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import dev.sluice.testkit.Eventually;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Objects;

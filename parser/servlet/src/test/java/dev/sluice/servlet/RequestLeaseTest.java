@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.PartContent;
 import dev.sluice.servlet.container.AppTestBase;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;

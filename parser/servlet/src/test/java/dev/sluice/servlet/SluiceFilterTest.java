@@ -19,6 +19,7 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.servlet.container.Work;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;

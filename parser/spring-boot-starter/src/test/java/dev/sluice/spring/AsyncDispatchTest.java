@@ -3,13 +3,13 @@ package dev.sluice.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.Eventually;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
@@ -104,15 +104,11 @@ class AsyncDispatchTest {
                     // Some servers close the connection.
                 }
             }
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (application.heldResources() > 0 && System.nanoTime() < deadline) {
-                Thread.sleep(20);
-            }
+            Eventually.passes(() -> assertEquals(0, application.heldResources()));
             assertEquals(
                     REQUESTS,
                     application.context().getBean(Application.class).failed.get());
             assertEquals(0, application.context().getBean(SpoolDirectory.class).files());
-            assertEquals(0, application.heldResources());
         }
     }
 

@@ -12,6 +12,7 @@ import dev.sluice.form.StoreMetrics;
 import dev.sluice.s3.FormRecord;
 import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3Sinks;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.Seaweed;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -75,8 +76,9 @@ class ObjectStoreTest {
         Installed.require("SeaweedFS", Seaweed.program().isPresent());
         store = new Seaweed();
         client = newClient();
-        await(() -> client.createBucket(request -> request.bucket(BUCKET)).join());
-        await(() -> client.putObject(
+        Eventually.passes(
+                () -> client.createBucket(request -> request.bucket(BUCKET)).join());
+        Eventually.passes(() -> client.putObject(
                         request -> request.bucket(BUCKET).key("first"), AsyncRequestBody.fromString("volumes are made"))
                 .join());
     }
@@ -97,21 +99,6 @@ class ObjectStoreTest {
         if (store != null) {
             client.close();
             store.close();
-        }
-    }
-
-    private static void await(Runnable attempt) throws InterruptedException {
-        long since = System.nanoTime();
-        for (; ; ) {
-            try {
-                attempt.run();
-                return;
-            } catch (RuntimeException | AssertionError e) {
-                if (System.nanoTime() - since > TimeUnit.MINUTES.toNanos(2)) {
-                    throw e;
-                }
-                Thread.sleep(50);
-            }
         }
     }
 
@@ -200,7 +187,7 @@ class ObjectStoreTest {
 
     private static void assertNothingHeld(RunningApplication application) throws Exception {
         application.context().getBean(S3Sinks.class).whenIdle().get(1, TimeUnit.MINUTES);
-        await(() -> assertEquals(
+        Eventually.passes(() -> assertEquals(
                 0, application.context().getBean(MemoryBudget.class).used()));
         assertEquals(0, application.context().getBean(SpoolDirectory.class).files());
     }
@@ -446,7 +433,7 @@ class ObjectStoreTest {
         List<Class<?>> sources = List.of(MvcApplication.class, Swept.class);
         try (RunningApplication application = start(Kind.MVC, sources, "--sluice.s3.sweep-interval=1ms")) {
             Swept swept = application.context().getBean(Swept.class);
-            await(() -> assertTrue(swept.sweeps.get() > 2));
+            Eventually.passes(() -> assertTrue(swept.sweeps.get() > 2));
             application.context().getBean(ObjectStore.class).close();
             Thread.sleep(200);
             assertTrue(output.getAll().split("It will be repeated").length <= 2, output::getAll);
@@ -499,14 +486,14 @@ class ObjectStoreTest {
         try (RunningApplication paused = start(Kind.MVC)) {
             try (Upload upload = new Upload(paused, form(10 * MIB))) {
                 upload.send(9 * MIB);
-                await(() -> assertEquals(1, unfinishedUploads()));
+                Eventually.passes(() -> assertEquals(1, unfinishedUploads()));
                 try (RunningApplication sweeping = start(
                         Kind.MVC,
                         List.of(MvcApplication.class, Swept.class),
                         "--sluice.s3.sweep-interval=100ms",
                         "--sluice.s3.max-age=1ms")) {
                     Swept swept = sweeping.context().getBean(Swept.class);
-                    await(() -> assertEquals(1, swept.uploads.get()));
+                    Eventually.passes(() -> assertEquals(1, swept.uploads.get()));
                     assertEquals(0, unfinishedUploads());
                 }
             }
@@ -530,9 +517,9 @@ class ObjectStoreTest {
         String response;
         try (Upload upload = new Upload(application, body)) {
             upload.send(9 * MIB);
-            await(() -> assertEquals(1, unfinishedUploads()));
+            Eventually.passes(() -> assertEquals(1, unfinishedUploads()));
             closed = CompletableFuture.runAsync(application::close);
-            await(() -> assertFalse(isAccepting(application)));
+            Eventually.passes(() -> assertFalse(isAccepting(application)));
             upload.send(body.length() - 9 * MIB);
             response = upload.answer();
         }

@@ -14,6 +14,7 @@ import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.Eventually;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
@@ -37,7 +38,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -468,11 +468,11 @@ class StarterTest {
                     + "Content-Type: multipart/form-data; boundary=" + BOUNDARY + "\r\nContent-Length: "
                     + body.length() + "\r\n\r\n";
             socket.getOutputStream().write((head + body.substring(0, 300_000)).getBytes(StandardCharsets.ISO_8859_1));
-            until(() -> spool.files() == 1);
+            Eventually.isTrue(() -> spool.files() == 1, "the file is not stored");
             Thread stopping = new Thread(context::close);
             stopping.start();
             if (finished) {
-                until(closing::get);
+                Eventually.isTrue(closing::get, "the application does not stop");
                 socket.getOutputStream().write(body.substring(300_000).getBytes(StandardCharsets.ISO_8859_1));
                 String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.contains("one f.txt 500000 500000"), answer);
@@ -482,16 +482,8 @@ class StarterTest {
                 assertEquals(List.of(), left.toList(), "files after the application has stopped");
             }
         }
-        until(() -> spool.files() == 0 && memory.used() == 0);
+        Eventually.isTrue(() -> spool.files() == 0 && memory.used() == 0, "the form is not released");
         assertFalse(output.getAll().contains("ERROR"), output::getAll);
-    }
-
-    private static void until(BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + 120_000_000_000L;
-        while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
-            Thread.sleep(10);
-        }
-        assertTrue(condition.getAsBoolean());
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.LeakDetection;
 import dev.sluice.testkit.SpooledFiles;
@@ -28,10 +29,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -336,19 +335,14 @@ class WebFluxTest {
         }
     }
 
-    private void assertNothingIsKept() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while ((ACCEPTED.get() < CONNECTED.get()
-                        || !CHANNELS.isEmpty()
-                        || heldResources() > 0
-                        || LeakDetection.open() > 0)
-                && System.nanoTime() < deadline) {
-            // A request ends shortly after its response, and a channel closes before its last buffer is released.
-            Thread.sleep(1);
-        }
-        assertEquals(CONNECTED.get(), ACCEPTED.get());
-        assertTrue(CHANNELS.isEmpty());
-        assertEquals(0, heldResources());
+    /** A request ends shortly after its response, and a channel closes before its last buffer is released. */
+    private void assertNothingIsKept() {
+        Eventually.passes(() -> {
+            assertEquals(CONNECTED.get(), ACCEPTED.get());
+            assertTrue(CHANNELS.isEmpty(), "a channel is open");
+            assertEquals(0, heldResources());
+            assertEquals(0, LeakDetection.open());
+        });
     }
 
     /**
@@ -673,11 +667,11 @@ class WebFluxTest {
         context.addApplicationListener(event -> closing.compareAndSet(false, event instanceof ContextClosedEvent));
         try (Socket socket = connect()) {
             send(socket, path, "multipart/form-data", body.length(), body.substring(0, body.length() / 2));
-            until(() -> files ? spool.files() == 1 : memory.used() > 0);
+            Eventually.isTrue(() -> files ? spool.files() == 1 : memory.used() > 0, "the form is not received");
             Thread stopping = new Thread(context::close);
             stopping.start();
             if (finished) {
-                until(closing::get);
+                Eventually.isTrue(closing::get, "the application does not stop");
                 socket.getOutputStream().write(body.substring(body.length() / 2).getBytes(StandardCharsets.ISO_8859_1));
                 assertEnds(files ? "one f.txt " + MIB : "events " + (MIB + 3), answer(socket));
             }
@@ -691,17 +685,9 @@ class WebFluxTest {
                 }
             }
         }
-        until(() -> spool.files() == 0 && memory.used() == 0);
+        Eventually.isTrue(() -> spool.files() == 0 && memory.used() == 0, "the form is not released");
         // Reactor Netty logs an error itself if its event loops end before its shutdown thread.
         assertFalse(output.getAll().contains("dev.sluice"), output::getAll);
-    }
-
-    private static void until(BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
-            Thread.sleep(10);
-        }
-        assertTrue(condition.getAsBoolean());
     }
 
     /**
@@ -724,11 +710,7 @@ class WebFluxTest {
         assertEnds(
                 "one f.txt " + MIB,
                 post("/upload", body)); // by then, a file of the first request that should be deleted is gone
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while (files().stream().anyMatch(file -> !file.equals(fileOfHandler)) && System.nanoTime() < deadline) {
-            Thread.sleep(1);
-        }
-        assertEquals(enabled ? List.of() : List.of(fileOfHandler), files());
+        Eventually.passes(() -> assertEquals(enabled ? List.of() : List.of(fileOfHandler), files()));
         Files.deleteIfExists(fileOfHandler);
     }
 

@@ -15,6 +15,7 @@ import dev.sluice.form.FormSummary;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.CountingAllocator;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
@@ -114,13 +115,12 @@ class ReadersTest {
 
     @AfterEach
     void assertNothingIsLeft() throws IOException {
-        long deadline = System.nanoTime() + LONG.toNanos();
-        while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
-            Thread.onSpinWait(); // workers delete files
-        }
+        // Workers delete the files.
+        Eventually.passes(() -> {
+            assertEquals(0, spool.files());
+            assertEquals(0, memory.used());
+        });
         Schedulers.resetFactory(); // stops all workers
-        assertEquals(0, spool.files());
-        assertEquals(0, memory.used());
         spool.close();
     }
 
@@ -478,11 +478,8 @@ class ReadersTest {
                     .subscribe());
             run(thread);
             assertEquals(33, kept.size());
-            long deadline = System.nanoTime() + LONG.toNanos();
-            while (references(kept) > kept.size() && System.nanoTime() < deadline) {
-                Thread.onSpinWait(); // workers release buffers
-            }
-            assertEquals(kept.size(), references(kept), type::toString);
+            // Workers release the buffers.
+            Eventually.passes(() -> assertEquals(kept.size(), references(kept), type::toString));
             kept.forEach(DataBufferUtils::release);
             assertEquals(List.of(), buffers.unreleased());
         }
@@ -579,11 +576,7 @@ class ReadersTest {
                     () -> read.contextWrite(Context.of(SluiceWebFlux.class, ended))
                             .blockLast(LONG));
         }
-        long deadline = System.nanoTime() + LONG.toNanos();
-        while (live.get() > 0 && System.nanoTime() < deadline) {
-            Thread.onSpinWait();
-        }
-        assertEquals(0, live.get());
+        Eventually.passes(() -> assertEquals(0, live.get()));
     }
 
     @Test
@@ -771,11 +764,8 @@ class ReadersTest {
         assertTrue(end != End.COMPLETE || parts.get() == 6, () -> "parts: " + parts);
         request.dispose();
         run(disk);
-        long deadline = System.nanoTime() + LONG.toNanos();
-        while (!expected && memory.liveCount() > 0 && System.nanoTime() < deadline) {
-            Thread.onSpinWait();
-        }
-        assertEquals(expected, memory.liveCount() > 0, () -> reader + ": " + memory.unreleased());
+        Eventually.passes(
+                () -> assertEquals(expected, memory.liveCount() > 0, () -> reader + ": " + memory.unreleased()));
     }
 
     private static void run(Queue<Runnable> tasks) {

@@ -1,5 +1,8 @@
 package dev.sluice.testkit;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The ten uploads that a new user is likely to try on an example. For each upload, {@link #send} returns the status and
@@ -83,7 +85,7 @@ public final class TenUploads {
             long before = stored.call();
             String status = String.valueOf(upload.send());
             results.append(line(upload.name, status, stored.call() - before));
-            await(() -> left.call() == 0, "temporary files are left after: " + results);
+            Eventually.passes(() -> assertEquals(0L, left.call(), () -> "temporary files are left after: " + results));
         }
         long before = stored.call();
         try (RawHttp connection = new RawHttp(port)) {
@@ -91,26 +93,16 @@ public final class TenUploads {
             for (long at = 0; at < Math.min(limit / 2, 1 << 20); at += PIECE.length) {
                 connection.send(PIECE);
             }
-            await(() -> left.call() > 0, "the upload did not begin");
+            Eventually.passes(() -> assertTrue(left.call() > 0, "the upload did not begin"));
             connection.reset();
         }
-        await(() -> left.call() == 0, "temporary files are left after the aborted connection");
+        Eventually.passes(() -> assertEquals(0L, left.call(), "temporary files are left after the aborted connection"));
         return results.append(line("aborted connection", "no answer", stored.call() - before))
                 .toString();
     }
 
     private String line(String name, String status, long stored) {
         return ++lines + " " + name + ": " + status + ", " + stored + " stored\n";
-    }
-
-    private static void await(Callable<Boolean> condition, String failure) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while (!condition.call()) {
-            if (System.nanoTime() > deadline) {
-                throw new AssertionError(failure);
-            }
-            TimeUnit.MILLISECONDS.sleep(5);
-        }
     }
 
     private byte[] file(String filename, String contentType, String content) {

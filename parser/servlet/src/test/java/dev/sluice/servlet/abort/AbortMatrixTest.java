@@ -6,16 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 
 import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
-import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.servlet.container.App;
+import dev.sluice.testkit.Eventually;
+import dev.sluice.testkit.OpenFiles;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -251,7 +251,7 @@ class AbortMatrixTest {
         assertEquals(0, app.spool.files(), context);
         assertEquals(0, app.spool.bytes(), context);
         assertEquals(List.of(), entries(app.spool.path()), context);
-        assertEquals(List.of(), openFilesIn(root), context);
+        assertEquals(List.of(), openFiles(), context);
         assertEquals(0, app.memory.used(), context);
         assertEquals(0, used(allocator), context);
         assertEquals(chunksAtFirst, used(chunks), context);
@@ -262,26 +262,16 @@ class AbortMatrixTest {
         assertEquals(Set.of(root.resolve("spool"), root.resolve("container")), Set.copyOf(entries(root)), context);
     }
 
-    private static List<Path> entries(Path directory) throws IOException {
-        try (Stream<Path> entries = Files.list(directory)) {
-            return entries.toList();
-        }
-    }
-
-    /** {@return the open files of this process below {@code directory}, except the lock file of the spool} */
-    private static List<String> openFilesIn(Path directory) {
-        String[] descriptors = new File("/proc/self/fd").list();
-        return Stream.of(descriptors == null ? new String[0] : descriptors)
-                .map(AbortMatrixTest::fileOf)
-                .filter(file -> file.startsWith(directory + "/") && !file.endsWith(".lock"))
+    /** {@return the open files, except the lock file of the spool} */
+    private static List<String> openFiles() {
+        return OpenFiles.below(root).stream()
+                .filter(file -> !file.endsWith(".lock"))
                 .toList();
     }
 
-    private static String fileOf(String descriptor) {
-        try {
-            return Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor)).toString();
-        } catch (IOException e) {
-            return ""; // closed in the meantime
+    private static List<Path> entries(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.toList();
         }
     }
 }

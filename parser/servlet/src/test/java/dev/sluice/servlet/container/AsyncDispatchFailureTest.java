@@ -2,8 +2,8 @@ package dev.sluice.servlet.container;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;

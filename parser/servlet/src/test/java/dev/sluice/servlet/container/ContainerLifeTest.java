@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.servlet.DispatchOnTimeout;
 import dev.sluice.servlet.DivertedRequest;
-import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;

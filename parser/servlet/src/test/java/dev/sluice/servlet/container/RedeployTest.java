@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartDecoder;
 import dev.sluice.buffer.DelimiterSearch;
-import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.ByteBuf;

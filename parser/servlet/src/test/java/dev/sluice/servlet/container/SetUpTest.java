@@ -3,10 +3,10 @@ package dev.sluice.servlet.container;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import io.undertow.server.RequestTooBigException;
 import jakarta.servlet.AsyncContext;

@@ -3,13 +3,12 @@ package dev.sluice.servlet.container;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.servlet.Eventually;
-import java.io.File;
+import dev.sluice.testkit.Eventually;
+import dev.sluice.testkit.OpenFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -61,18 +60,7 @@ final class Store implements AutoCloseable {
 
     /** {@return the number of open descriptors of files below the root, including deleted files} */
     private long descriptors() {
-        List<String> open = new ArrayList<>();
-        for (String descriptor : new File("/proc/self/fd").list()) {
-            try {
-                open.add(Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor))
-                        .toString());
-            } catch (IOException e) {
-                continue; // closed after it was listed
-            }
-        }
-        return open.stream()
-                .filter(target -> target.startsWith(root.toString()))
-                .count();
+        return OpenFiles.below(root).size();
     }
 
     @Override

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.sluice.servlet.Eventually;
 import dev.sluice.servlet.Form;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import java.io.IOException;
 import java.net.URI;

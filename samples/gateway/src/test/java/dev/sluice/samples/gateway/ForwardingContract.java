@@ -14,6 +14,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.gateway.Upstream.Behaviour;
 import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.RawHttp;
 import io.netty.handler.codec.http.HttpServerCodec;
@@ -75,9 +76,7 @@ public abstract class ForwardingContract {
     void nothingIsLeft() throws Exception {
         if (gateway != null) {
             stop();
-            while (usedMemory() > 0) { // at most until the test times out
-                Thread.sleep(1);
-            }
+            Eventually.passes(() -> assertEquals(0, usedMemory()));
         }
     }
 

@@ -9,6 +9,7 @@ import dev.sluice.Content;
 import dev.sluice.MultipartBody;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.Eventually;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Inet4Address;
@@ -75,13 +76,11 @@ class ApplicationTest {
     void assertNothingIsLeft() {
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         MemoryBudget memory = context.getBean(MemoryBudget.class);
-        long deadline = System.nanoTime() + 120_000_000_000L;
-        while ((spool.files() > 0 || memory.used() > 0) && System.nanoTime() < deadline) {
-            // The client receives the response shortly before the request ends.
-            Thread.onSpinWait();
-        }
-        assertEquals(0, spool.files());
-        assertEquals(0, memory.used());
+        Eventually.passes(
+                () -> { // the client receives the response shortly before the request ends
+                    assertEquals(0, spool.files());
+                    assertEquals(0, memory.used());
+                });
     }
 
     private static MultipartBody.Builder withFile(String name, String filename, byte[] content) {

@@ -1,7 +1,6 @@
 package dev.sluice.samples.upload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
@@ -13,6 +12,7 @@ import dev.sluice.form.Readiness;
 import dev.sluice.netty.FormReceiver;
 import dev.sluice.netty.MultipartHandlers;
 import dev.sluice.samples.netty.Protocols;
+import dev.sluice.testkit.Eventually;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -49,7 +49,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -184,13 +183,9 @@ class PausedStreamsTest {
             slow.add(client.sendAsync(form("/slow"), BodyHandlers.discarding()));
         }
         Channel connection = accepted.take();
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while (pausedSinks.size() < PAUSED || exhausted(connection) < PAUSED) {
-            assertTrue(
-                    System.nanoTime() < deadline,
-                    () -> "sinks: " + pausedSinks.size() + ", streams with full windows: " + exhausted(connection));
-            LockSupport.parkNanos(1_000_000);
-        }
+        Eventually.isTrue(
+                () -> pausedSinks.size() >= PAUSED && exhausted(connection) >= PAUSED,
+                () -> "sinks: " + pausedSinks.size() + ", streams with full windows: " + exhausted(connection));
 
         assertEquals(200, client.send(form("/quick"), BodyHandlers.discarding()).statusCode());
         assertEquals(0, accepted.size(), "additional connections");

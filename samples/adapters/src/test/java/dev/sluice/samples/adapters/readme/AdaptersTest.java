@@ -18,6 +18,7 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.BrowserForm;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TenUploads;
 import io.netty.buffer.ByteBuf;
@@ -131,14 +132,10 @@ class AdaptersTest {
         workers.shutdown();
     }
 
-    private void awaitNothingLeft(int endedForms) throws InterruptedException {
-        long since = System.nanoTime();
-        while (ended.size() < endedForms || memory.used() > 0 || spool.files() > 0) {
-            assertTrue(
-                    System.nanoTime() - since < TimeUnit.MINUTES.toNanos(1),
-                    () -> ended + ", " + memory.used() + " bytes, " + spool.files() + " files");
-            Thread.sleep(20);
-        }
+    private void awaitNothingLeft(int endedForms) {
+        Eventually.isTrue(
+                () -> ended.size() >= endedForms && memory.used() == 0 && spool.files() == 0,
+                () -> ended + ", " + memory.used() + " bytes, " + spool.files() + " files");
     }
 
     private static String place(FormSummary summary) {
@@ -284,10 +281,7 @@ class AdaptersTest {
                 try (RawHttp client = new RawHttp(server.port())) {
                     client.send(head(body.length));
                     client.send(Arrays.copyOf(body, sent));
-                    long since = System.nanoTime();
-                    while (sent == MIB && spool.files() == 0 && System.nanoTime() - since < 60_000_000_000L) {
-                        Thread.sleep(5);
-                    }
+                    Eventually.isTrue(() -> sent != MIB || spool.files() > 0, "the file is not stored");
                 }
             }
             awaitNothingLeft(4);

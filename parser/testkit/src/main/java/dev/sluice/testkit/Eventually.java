@@ -1,18 +1,20 @@
-package dev.sluice.servlet;
-
-import static org.junit.jupiter.api.Assertions.fail;
+package dev.sluice.testkit;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits for conditions that another thread makes true. */
+/** Waits for conditions that another thread makes true, for up to two minutes. */
 public final class Eventually {
     private static final long MOST = TimeUnit.MINUTES.toNanos(2);
-    private static final long BETWEEN = TimeUnit.MICROSECONDS.toNanos(100);
 
     private Eventually() {}
+
+    /** Assertions that may fail at first. */
+    public interface Check {
+        void run() throws Exception;
+    }
 
     public static void isTrue(BooleanSupplier condition, String otherwise) {
         isTrue(condition, () -> otherwise);
@@ -22,9 +24,25 @@ public final class Eventually {
         long start = System.nanoTime();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - start > MOST) {
-                fail(otherwise.get());
+                throw new AssertionError(otherwise.get());
             }
-            LockSupport.parkNanos(BETWEEN);
+            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
+        }
+    }
+
+    /** Repeats assertions until they pass. */
+    public static void passes(Check assertions) {
+        long start = System.nanoTime();
+        for (; ; ) {
+            try {
+                assertions.run();
+                return;
+            } catch (Exception | AssertionError e) {
+                if (System.nanoTime() - start > MOST) {
+                    throw new AssertionError("still fails after two minutes: " + e, e);
+                }
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
         }
     }
 
