@@ -75,8 +75,25 @@ public final class ChunkMemory {
      * @throws IllegalReferenceCountException if the chunk has been released already
      */
     public void open(ByteBuf next) {
-        if (chunk != null) {
+        try {
+            borrow(next);
+        } catch (IllegalReferenceCountException e) {
+            throw e;
+        } catch (RuntimeException e) {
             next.release();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a chunk for reading, which ends with {@link #detach}. Retaining a chunk for every search would take longer than some searches.
+     *
+     * @param next <em>borrowed</em> until {@link #detach}
+     * @throws IllegalStateException if a chunk is open
+     * @throws IllegalReferenceCountException if the chunk has been released already
+     */
+    public void borrow(ByteBuf next) {
+        if (chunk != null) {
             throw new IllegalStateException("a chunk is already open");
         }
         if (next.refCnt() == 0) {
@@ -86,7 +103,6 @@ public final class ChunkMemory {
             attach(next);
         } catch (RuntimeException e) { // thrown by a ByteBuf that is not Netty's
             detach();
-            next.release();
             throw e;
         }
         chunk = next;
@@ -250,7 +266,8 @@ public final class ChunkMemory {
         }
     }
 
-    private void detach() {
+    /** Ends reading without releasing the chunk. Idempotent. */
+    public void detach() {
         chunk = null;
         inner = null;
         array = null;

@@ -143,6 +143,8 @@ class ChunkMemoryTest {
                 throw new UnsupportedOperationException("not supported by this buffer");
             }
         };
+        assertThrows(UnsupportedOperationException.class, () -> memory.borrow(broken));
+        assertEquals(1, broken.refCnt());
         assertThrows(UnsupportedOperationException.class, () -> memory.open(broken));
         assertEquals(0, broken.refCnt());
         assertFalse(memory.isOpen());
@@ -172,6 +174,18 @@ class ChunkMemoryTest {
         assertEquals(0, second.refCnt());
         assertTrue(memory.isOpen());
         memory.close();
+    }
+
+    @Test
+    void borrow_leavesReferenceToCaller() {
+        ByteBuf chunk = BufferKind.POOLED_DIRECT.of(BODY);
+        memory.borrow(chunk);
+        assertEquals(BODY[5], memory.getByte(5));
+        assertThrows(IllegalStateException.class, () -> memory.borrow(chunk));
+        memory.detach();
+        assertFalse(memory.isOpen());
+        assertEquals(1, chunk.refCnt());
+        chunk.release();
     }
 
     @Test

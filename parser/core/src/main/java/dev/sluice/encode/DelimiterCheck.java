@@ -12,8 +12,9 @@ import io.netty.buffer.ByteBuf;
  * <p><b>Speed.</b> A relay has already searched the content for the delimiter of the client, and an equal search for the new delimiter
  * would double the time. However, all bytes of a {@link RandomBoundary} are equal in six of their bits, and each occurrence of its 64 bytes
  * contains 57 words of 8 bytes, at consecutive indices. Therefore only one word in {@value ChunkMemory#WORD_STRIDE} bytes is read. If none
- * of these words has these six bits in each byte, the buffer does not contain the boundary, and only its end is searched for the start of a
- * delimiter. Otherwise, and for shorter boundaries, {@link DelimiterSearch} searches the whole buffer.
+ * of these words has these six bits in each byte, the buffer does not contain the boundary. Its end is then searched for the start of a
+ * delimiter if its last byte occurs in one. In all other cases, and for shorter boundaries, {@link DelimiterSearch} searches the whole
+ * buffer.
  */
 public final class DelimiterCheck {
     private static final int PREFIX_LENGTH = 4;
@@ -59,7 +60,7 @@ public final class DelimiterCheck {
      * @param content <em>borrowed</em>
      */
     public boolean isIn(ByteBuf content) {
-        memory.open(content.retain());
+        memory.borrow(content);
         try {
             for (int at = memory.start(); at < memory.end(); ) {
                 if (search.matchEnd() > 0) {
@@ -73,7 +74,7 @@ public final class DelimiterCheck {
             }
             return false;
         } finally {
-            memory.close();
+            memory.detach();
         }
     }
 
@@ -82,6 +83,13 @@ public final class DelimiterCheck {
         int end = memory.end();
         boolean clean =
                 isLong && search.lookalike() == 0 && end - at > tail && !memory.mayHaveWord(at, end, mask, value);
-        return clean ? end - tail : at;
+        if (!clean) {
+            return at;
+        }
+        return mayBeInDelimiter(memory.getByte(end - 1)) ? end - tail : end;
+    }
+
+    private boolean mayBeInDelimiter(byte b) {
+        return b == '\r' || b == '\n' || b == '-' || (byte) (b & mask) == (byte) value;
     }
 }
