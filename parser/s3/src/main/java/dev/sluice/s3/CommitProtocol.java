@@ -87,9 +87,6 @@ final class CommitProtocol {
     private static final Duration PAUSE = Duration.ofMillis(50);
     private static final int BATCH = 500;
 
-    /** The time after which a commit that is not settled is not repeated. */
-    private static final long MOST_NANOS = Duration.ofMinutes(1).toNanos();
-
     /** The numbers of files, in keys of files and of intents. */
     private static final String NUMBER = "[1-9][0-9]*";
 
@@ -166,17 +163,12 @@ final class CommitProtocol {
      * @return a future that completes if the form is committed, and fails if it can no longer be committed or if the outcome is not known
      */
     CompletableFuture<Void> commit(FormRecord record, BooleanSupplier isYoung) {
-        long since = System.nanoTime();
-        BooleanSupplier isSoon = () -> System.nanoTime() - since < MOST_NANOS;
         FormRecord tombstone = FormRecord.tombstone(record.id(), random());
-        return CompletableFuture.completedFuture(record) // a store that throws fails the future
-                .thenCompose(first -> settle(first, null, () -> isYoung.getAsBoolean() && isSoon.getAsBoolean(), 1))
-                .exceptionallyCompose(unknown -> settle(tombstone, null, isSoon, 1)
+        return settle(record, null, isYoung, 1)
+                .exceptionallyCompose(failure -> orUnknown(record.id(), settle(tombstone, null, () -> true, 1))
                         .thenApply(standing -> {
                             if (standing.equals(tombstone)) {
-                                Throwable settled = Retries.unwrap(unknown);
-                                throw new CompletionException(
-                                        settled.getCause() == null ? settled : settled.getCause());
+                                throw new CompletionException(Retries.unwrap(failure));
                             }
                             return standing;
                         }))
@@ -207,39 +199,36 @@ final class CommitProtocol {
     private CompletableFuture<FormRecord> settle(
             FormRecord mine, @Nullable String etag, BooleanSupplier mayWrite, int attempt) {
         if (!mayWrite.getAsBoolean()) {
-            return CompletableFuture.failedFuture(unknown(mine.id(), new IOException("the form took too long")));
+            return CompletableFuture.failedFuture(new IOException("the form took too long"));
         }
-        return store.write(recordKey(mine.id()), mine.bytes(), etag)
+        return Retries.made(() -> store.write(recordKey(mine.id()), mine.bytes(), etag))
                 .handle((written, failure) -> failure)
-                .thenCompose(failure -> {
-                    if (failure == null && mine.isCommitted()) {
-                        return CompletableFuture.completedFuture(mine);
-                    }
-                    CompletableFuture<ObjectStore.@Nullable Content> read = readRecord(mine.id())
-                            .exceptionally(unreadable -> {
-                                throw new CompletionException(unknown(mine.id(), unreadable));
-                            });
-                    return read.thenCompose(found -> {
-                        FormRecord standing = found == null ? null : FormRecord.parse(mine.id(), found.bytes());
-                        String before = found == null ? null : found.etag();
-                        if (standing != null && !Objects.equals(before, etag)) {
-                            return CompletableFuture.completedFuture(standing);
-                        } else if (attempt >= MOST_ATTEMPTS || failure != null && Retries.isHopeless(failure)) {
-                            return CompletableFuture.failedFuture(unknown(mine.id(), failure));
-                        }
-                        return store.after(PAUSE.multipliedBy(1L << attempt))
-                                .thenCompose(paused -> settle(mine, etag, mayWrite, attempt + 1));
-                    });
-                });
+                .thenCompose(failure -> failure == null && mine.isCommitted()
+                        ? CompletableFuture.completedFuture(mine)
+                        : readRecord(mine.id()).thenCompose(found -> {
+                            FormRecord standing = found == null ? null : FormRecord.parse(mine.id(), found.bytes());
+                            if (found != null
+                                    && standing != null
+                                    && !found.etag().equals(etag)) {
+                                return CompletableFuture.completedFuture(standing);
+                            } else if (attempt >= MOST_ATTEMPTS || failure != null && Retries.isHopeless(failure)) {
+                                return CompletableFuture.failedFuture(Objects.requireNonNullElseGet(
+                                        failure, () -> new IOException("the object store shows no record")));
+                            }
+                            return store.after(PAUSE.multipliedBy(1L << attempt))
+                                    .thenCompose(paused -> settle(mine, etag, mayWrite, attempt + 1));
+                        }));
     }
 
-    private MultipartException unknown(String id, @Nullable Throwable cause) {
-        Throwable reason = cause == null ? new IOException("the object store shows no record") : Retries.unwrap(cause);
-        return MultipartException.because(Reason.UNAVAILABLE)
-                .saying("it is not known whether the form is stored: look for " + recordKey(id)
-                        + " before you send it again")
-                .cause(reason)
-                .build();
+    /** {@return {@code settled}; if it fails, with an exception that says that the outcome is not known} */
+    private <T> CompletableFuture<T> orUnknown(String id, CompletableFuture<T> settled) {
+        return settled.exceptionally(failure -> {
+            throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
+                    .saying("it is not known whether the form is stored: look for " + recordKey(id)
+                            + " before you send it again")
+                    .cause(Retries.unwrap(failure))
+                    .build());
+        });
     }
 
     /** {@return the record or tombstone that was read, or null if there is none; throws if it is damaged} */
@@ -329,9 +318,9 @@ final class CommitProtocol {
                 return CompletableFuture.completedFuture(false);
             }
             return putIntent(id, DELETION)
-                    .thenCompose(intent -> settleTombstone(id, found.etag()))
+                    .thenCompose(intent -> orUnknown(id, settleTombstone(id, found.etag())))
                     .thenCompose(standing -> standing.isCommitted()
-                            ? CompletableFuture.failedFuture(unknown(id, null))
+                            ? orUnknown(id, CompletableFuture.failedFuture(new IOException("the record has changed")))
                             : deleteFiles(standing))
                     .thenApply(cleaned -> true);
         });

@@ -69,8 +69,8 @@ final class FormUpload {
     /** A segment to be sent: a piece of a file, or the whole file if the number is 0. */
     private record Job(S3Sink file, int number, Segment body) {}
 
-    /** The number of times that an intent is renewed within the age at which a sweep ends the form. */
-    private static final int RENEWALS = 4;
+    /** An intent is renewed after this fraction of the age at which a sweep ends the form. */
+    private static final int RENEWED = 4;
 
     final S3Sinks sinks;
     final FormSegments segments;
@@ -78,7 +78,7 @@ final class FormUpload {
     private final EventLoop events;
     private final List<S3Sink> files = new CopyOnWriteArrayList<>();
     private final Instant since;
-    private final long sinceNanos = System.nanoTime();
+    private final long sinceNanos;
 
     /** Calls of {@link #admit} whose form has not ended. */
     private final AtomicInteger uses = new AtomicInteger();
@@ -113,6 +113,7 @@ final class FormUpload {
         this.id = id;
         this.events = new EventLoop(sinks.store.executor(), this::advance, this::fail);
         this.since = sinks.clock.instant();
+        this.sinceNanos = sinks.nanoClock.getAsLong();
     }
 
     // ---- called by the form
@@ -148,13 +149,12 @@ final class FormUpload {
         return objects;
     }
 
-    Readiness commit() throws IOException {
-        checkFailure();
+    Readiness commit() {
         Readiness ready = Readiness.pending();
         post(() -> {
             committing = ready;
-            if (state == State.FAILED) {
-                ready.fail(Objects.requireNonNull(failure));
+            if (failure != null) {
+                ready.fail(failure);
             } else if (published().findAny().isEmpty()) {
                 ready.ready();
             } else {
@@ -195,13 +195,10 @@ final class FormUpload {
     /** Renews an intent before it becomes old, so that no sweep ends the form while it receives data. */
     void keepYoung() {
         long last = intentNanos;
-        if (last != 0 && System.nanoTime() - last > sinks.maxAge.toNanos() / RENEWALS) {
-            intentNanos = System.nanoTime();
-            post(() -> {
-                if (isActive()) {
-                    request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {});
-                }
-            });
+        long now = sinks.nanoClock.getAsLong();
+        if (last != 0 && now - last > sinks.maxAge.toNanos() / RENEWED) {
+            intentNanos = now;
+            post(() -> request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {}));
         }
     }
 
@@ -405,7 +402,7 @@ final class FormUpload {
             firstIntent = written;
             intentName = file.number;
         }
-        intentNanos = System.nanoTime();
+        intentNanos = sinks.nanoClock.getAsLong();
         request(written, (key, cause) -> file.intent = key);
         return written;
     }
@@ -447,7 +444,7 @@ final class FormUpload {
 
     private boolean isYoung() {
         return Duration.between(since, sinks.clock.instant()).compareTo(CommitProtocol.MOST_TIME) < 0
-                && System.nanoTime() - sinceNanos < CommitProtocol.MOST_TIME.toNanos();
+                && sinks.nanoClock.getAsLong() - sinceNanos < CommitProtocol.MOST_TIME.toNanos();
     }
 
     private void writeRecord() {

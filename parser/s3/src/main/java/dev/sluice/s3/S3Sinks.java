@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,7 @@ public class S3Sinks {
     final int mostPieces;
     final Duration maxAge;
     final InstantSource clock;
+    final LongSupplier nanoClock;
     final boolean onlyNew;
     final boolean clientContentType;
     final int sniffedBytes;
@@ -47,7 +49,8 @@ public class S3Sinks {
         this.store = builder.store;
         this.protocol = new CommitProtocol(store, builder.prefix);
         this.clock = builder.clock;
-        this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, System::nanoTime);
+        this.nanoClock = builder.nanoClock;
+        this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, nanoClock);
         this.segmentBytes = builder.segmentBytes;
         this.segmentsInFlight = builder.segmentsInFlight;
         this.mostPieces = builder.mostPieces;
@@ -166,6 +169,7 @@ public class S3Sinks {
         private Duration maxWait = Duration.ofSeconds(30);
         private Duration maxAge = Duration.ofDays(1);
         private InstantSource clock = InstantSource.system();
+        private LongSupplier nanoClock = System::nanoTime;
         private boolean onlyNew;
         private boolean clientContentType;
         private int sniffedBytes;
@@ -247,6 +251,12 @@ public class S3Sinks {
         /** Sets the clock of this process, for tests. */
         Builder clock(InstantSource value) {
             this.clock = value;
+            return this;
+        }
+
+        /** Sets what replaces {@link System#nanoTime} in tests. */
+        Builder nanoClock(LongSupplier value) {
+            this.nanoClock = value;
             return this;
         }
 

@@ -182,8 +182,9 @@ final class SegmentMemory {
                 continue;
             }
             queue.remove();
+            long now = clock.getAsLong();
             if (bytes > 0) {
-                continuedNanos = queue == continuing ? clock.getAsLong() : continuedNanos;
+                continuedNanos = queue == continuing ? now : continuedNanos;
                 return () -> grant(first, bytes, queue);
             }
             return () -> first.granted.completeExceptionally(MultipartException.because(Reason.MEMORY_FULL)

@@ -30,6 +30,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -91,6 +93,16 @@ class CommitTest {
             return changes
                     ? new ObjectStore.Content(content.bytes(), "other", content.modified(), content.now())
                     : content;
+        }
+
+        @Override
+        public Executor executor() {
+            return task -> {
+                if (isClosed) {
+                    throw new RejectedExecutionException();
+                }
+                task.run();
+            };
         }
 
         @Override
@@ -190,15 +202,10 @@ class CommitTest {
     }
 
     @Test
-    void commit_ofAClientThatThrows_isEndedByATombstone() throws Exception {
+    void commit_ofAClientThatThrowsOnce_isRepeated() throws Exception {
         AtomicInteger writes = new AtomicInteger();
         network.thrown = RECORD.and(name -> writes.incrementAndGet() == 1);
-        S3Form form = sinks.newForm();
-        Throwable failure = failure(send(form, form, new File("a", 10)).form());
-        assertTrue(failure.getMessage().endsWith("the client is broken"), failure::getMessage);
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
-        assertFalse(exists(form));
-        assertFalse(bucket.keys().contains(key(form, "1")));
+        assertTrue(exists(stored(new File("a", 10))));
     }
 
     @Test
@@ -274,14 +281,20 @@ class CommitTest {
                 failure(send(form, form, new File("a", 10)).form()));
     }
 
-    @Test
-    void form_olderThanTheTimeLimit_isNotCommitted() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void form_olderThanTheTimeLimitByOneClock_isNotCommitted(boolean byNanoClock) throws Exception {
         AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
-        S3Form form = sinks().clock(now::get).build().newForm();
+        AtomicLong nanos = new AtomicLong();
+        S3Form form = sinks().clock(now::get).nanoClock(nanos::get).build().newForm();
         network.late = name -> name.matches("put test/[0-9a-f]{32}/1");
         Uploads.Sending sending = send(form, form, new File("a", 10));
         Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
-        now.set(now.get().plus(CommitProtocol.MOST_TIME));
+        if (byNanoClock) {
+            nanos.set(CommitProtocol.MOST_TIME.toNanos());
+        } else {
+            now.set(now.get().plus(CommitProtocol.MOST_TIME));
+        }
         network.released.complete(null);
         Throwable failure = failure(sending.form());
         assertTrue(failure.getMessage().contains("took too long"), failure::getMessage);
@@ -290,7 +303,42 @@ class CommitTest {
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
 
+    @Test
+    void commit_ofAFailedForm_fails() throws Exception {
+        S3Form form = sinks.newForm();
+        form.admit();
+        form.cancelCommit(new IOException("gone"));
+        assertEquals("gone", form.commit().failure().getMessage());
+        form.ended();
+    }
+
     // ---- what is left
+
+    @Test
+    void intent_isRenewedAfterAQuarterOfTheMaximumAge() throws Exception {
+        AtomicLong nanos = new AtomicLong(1);
+        S3Form form = sinks().nanoClock(nanos::get).build().newForm(); // the maximum age is a day
+        form.admit();
+        PartSink sink = form.sink(head());
+        sink.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        for (int i = 1; i <= 3; i++) {
+            nanos.addAndGet(TimeUnit.HOURS.toNanos(6));
+            sink.write(Unpooled.wrappedBuffer(new byte[1]));
+            assertEquals(i, intentWrites());
+            nanos.addAndGet(1);
+            sink.write(Unpooled.wrappedBuffer(new byte[1]));
+            assertEquals(i + 1, intentWrites());
+        }
+        sink.close();
+        form.ended();
+        form.sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+    }
+
+    private long intentWrites() {
+        return store.requests.stream()
+                .filter(request -> request.startsWith("put test/.open/"))
+                .count();
+    }
 
     @Test
     void nothingOfAFile_isSentBeforeItsIntentIsWritten() throws Exception {
@@ -305,6 +353,19 @@ class CommitTest {
                             .filter(request -> request.endsWith(key(form, "1")))
                             .toList());
         }
+    }
+
+    @Test
+    void form_abortedWhileItsUploadIsCreated_abortsTheUpload() throws Exception {
+        network.late = name -> name.startsWith("create");
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending = send(form, form, new File("a", 6 * MIB));
+        Weed.await(() -> assertEquals(1, bucket.uploads.size()));
+        sending.intake().abort(new IOException("gone"));
+        failure(sending.form());
+        network.released.complete(null);
+        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(Set.of(), bucket.uploads.keySet());
     }
 
     @Test
@@ -394,8 +455,9 @@ class CommitTest {
                 bucket.keys());
     }
 
-    @Test
-    void file_notPublished_isDeletedByASweep() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {100_000, 6 * MIB})
+    void file_notPublished_isDeletedByASweep(int size) throws Exception {
         S3Form form = sinks.newForm();
         Uploads.Sending sending = send(
                 form,
@@ -403,7 +465,7 @@ class CommitTest {
                     PartSink sink = form.sink(part);
                     return "b".equals(part.filename()) ? sink : unpublished(sink);
                 }),
-                new File("a", 6 * MIB),
+                new File("a", size),
                 new File("b", 6 * MIB),
                 new File("c", 10));
         sending.form().get(MINUTES, TimeUnit.MINUTES).close();
@@ -528,18 +590,40 @@ class CommitTest {
 
     // ---- keys of the application
 
-    @Test
-    void chosenKey_abortedDuringComplete_isNotAborted() throws Exception {
+    /** The object may be complete. An upload under a key of the protocol is aborted anyway, and its object is deleted. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void form_abortedDuringComplete_abortsNoUploadUnderAChosenKey(boolean isChosen) throws Exception {
         network.late = name -> name.startsWith("complete");
         S3Form form = sinks.newForm();
-        Uploads.Sending sending =
-                send(form, files(part -> form.sink(part, "text/plain", "mine")), new File("a", 6 * MIB));
-        Weed.await(() -> assertTrue(bucket.keys().contains("mine")));
+        PartDecider decider = files(part -> isChosen ? form.sink(part, "text/plain", "mine") : form.sink(part));
+        Uploads.Sending sending = send(form, decider, new File("a", 6 * MIB));
+        Weed.await(() -> assertTrue(bucket.keys().contains(isChosen ? "mine" : key(form, "1"))));
         sending.intake().abort(new IOException("gone"));
         failure(sending.form());
         network.released.complete(null);
         sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
-        assertTrue(store.requests.stream().noneMatch(request -> request.startsWith("abort")));
+        assertEquals(
+                isChosen ? 0 : 1,
+                store.requests.stream()
+                        .filter(request -> request.startsWith("abort"))
+                        .count());
+    }
+
+    @Test
+    void chosenKey_inFrontOfAnotherFile_isStoredAfterIt() throws Exception {
+        network.late = name -> name.matches("put test/[0-9a-f]{32}/2");
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending = send(
+                form,
+                files(part -> "mine".equals(part.filename()) ? form.sink(part, "text/plain", "mine") : form.sink(part)),
+                new File("mine", 10),
+                new File("other", 10));
+        Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "2"))));
+        assertFalse(bucket.keys().contains("mine"));
+        network.released.complete(null);
+        sending.form().get(MINUTES, TimeUnit.MINUTES).close();
+        assertTrue(bucket.keys().contains("mine"));
     }
 
     @Test
@@ -658,17 +742,59 @@ class CommitTest {
         assertEquals(0, few.used());
     }
 
-    @Test
-    void formThatWaits_isServedBeforeOthers() throws Exception {
-        MemoryStore.Network noTimer = new MemoryStore.Network() {
+    /** {@return a store whose timers never expire, so that waiting forms are served only when memory is returned} */
+    private MemoryStore withoutTimers() {
+        return new MemoryStore(bucket, new MemoryStore.Network() {
             @Override
             public CompletableFuture<Void> after(Duration delay) {
                 return new CompletableFuture<>();
             }
-        };
-        MemoryStore silent = new MemoryStore(bucket, noTimer);
+        });
+    }
+
+    @Test
+    void cancelledWait_isRemoved() {
+        SegmentMemory memory = new SegmentMemory(MemoryBudget.of(8 * MIB), Duration.ofSeconds(30), store, () -> 0);
+        memory.admit().join();
+        memory.admit().join();
+        long size = memory.lease(5 * MIB, false).join();
+        CompletableFuture<Long> waiting = memory.lease(size, false);
+        assertTrue(memory.isShort());
+        waiting.cancel(true);
+        memory.end();
+        assertFalse(memory.isShort(), "there is still no memory for the form that no longer waits");
+        memory.returnSegment(size);
+        memory.end();
+    }
+
+    @Test
+    void memoryOfAWait_cancelledAtTheSameTime_isReturned() throws Exception {
+        AtomicReference<CompletableFuture<Long>> cancelled = new AtomicReference<>(new CompletableFuture<>());
+        MemoryBudget few = MemoryBudget.of(8 * MIB);
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), withoutTimers(), () -> {
+            cancelled.get().cancel(true); // the clock is read after the memory was reserved
+            return 0;
+        });
+        memory.admit().join();
+        long size = memory.lease(5 * MIB, true).join();
+        cancelled.set(memory.lease(size, true));
+        memory.returnSegment(size);
+        assertTrue(cancelled.get().isCancelled());
+        try (MemoryBudget.Account others = few.open()) {
+            assertEquals(size, memory.tryLease(size), "the segment was not returned");
+            others.reserve(300 << 10);
+            cancelled.set(memory.admit());
+        }
+        memory.returnSegment(size);
+        assertTrue(cancelled.get().isCancelled());
+        memory.end();
+        assertEquals(0, few.used(), "the admitted form has not ended");
+    }
+
+    @Test
+    void formThatWaits_isServedBeforeOthers() throws Exception {
         MemoryBudget few = MemoryBudget.of(64 * MIB);
-        SegmentMemory memory = new SegmentMemory(few, Duration.ofMinutes(MINUTES), silent, System::nanoTime);
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofMinutes(MINUTES), withoutTimers(), System::nanoTime);
         memory.admit().join();
         memory.admit().join();
         long first = memory.tryLease(5 * MIB);
@@ -758,6 +884,55 @@ class CommitTest {
         sinks.forEach(PartSink::close);
         form.ended();
         few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+    }
+
+    @Test
+    void form_thatHasStoredAPiece_isServedBeforeOneThatHasNot() throws Exception {
+        S3Sinks few = sharing(MemoryBudget.of(8 * MIB)); // room for one segment
+        List<S3Form> forms = new ArrayList<>();
+        List<PartSink> sinks = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            S3Form form = few.newForm();
+            forms.add(form);
+            form.admit();
+            sinks.add(form.sink(head()));
+        }
+        assertTrue(sinks.get(0).write(Unpooled.wrappedBuffer(new byte[5 * MIB])).isReady()); // stored at once
+        assertTrue(sinks.get(1).write(Unpooled.wrappedBuffer(new byte[MIB])).isReady());
+        Readiness later = sinks.get(2).write(Unpooled.wrappedBuffer(new byte[MIB]));
+        Readiness first = sinks.get(0).write(Unpooled.wrappedBuffer(new byte[MIB]));
+        assertFalse(later.isReady() || first.isReady());
+        sinks.get(1).close();
+        Weed.await(() -> assertTrue(first.isReady()));
+        assertFalse(later.isReady());
+        sinks.forEach(PartSink::close);
+        forms.forEach(S3Form::ended);
+        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+    }
+
+    @Test
+    void segmentOfMoreThanTheMinimum_isSentEarlyIfOthersWait() throws Exception {
+        MemoryBudget budget = MemoryBudget.of(64 * MIB);
+        S3Sinks large = S3Sinks.builder(store, budget).segmentBytes(8 * MIB).build();
+        S3Form form = large.newForm();
+        form.admit();
+        PartSink filling = form.sink(head());
+        filling.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        CompletableFuture<Long> waiting;
+        try (MemoryBudget.Account others = budget.open()) {
+            others.reserve(38 * MIB);
+            waiting = large.memory.lease(5 * MIB, false);
+            filling.write(Unpooled.wrappedBuffer(new byte[1]));
+            assertEquals(
+                    1,
+                    store.requests.stream()
+                            .filter(name -> name.startsWith("upload"))
+                            .count());
+        }
+        large.memory.returnSegment(waiting.get(MINUTES, TimeUnit.MINUTES));
+        filling.close();
+        form.ended();
+        large.whenIdle().get(MINUTES, TimeUnit.MINUTES);
     }
 
     @Test

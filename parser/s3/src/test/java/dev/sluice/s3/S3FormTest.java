@@ -648,39 +648,6 @@ class S3FormTest {
     }
 
     @Test
-    void form_thatReceivesData_isNotSwept() throws Exception {
-        sinks = builder(budget).maxAge(Duration.ofMillis(400)).build();
-        PipedInputStream rest = new PipedInputStream();
-        PipedOutputStream client = new PipedOutputStream(rest);
-        byte[] body = Uploads.body(List.of(new File("a", 6 * MIB))).readAllBytes();
-        S3Form form = sinks.newForm();
-        int sent = body.length - 3000;
-        Uploads.Sending sending = send(form, new SequenceInputStream(new ByteArrayInputStream(body, 0, sent), rest));
-        Weed.await(() -> assertEquals(1, intents().size()));
-        for (int i = 0; i < 5; i++) {
-            for (long before = intentWrites(); intentWrites() == before; ) {
-                client.write(body, sent++, 1);
-                client.flush();
-                TimeUnit.MILLISECONDS.sleep(20);
-            }
-            synchronized (bucket) {
-                bucket.now = bucket.now.plus(Duration.ofMillis(399));
-            }
-            assertEquals(0, sinks.sweep().get(MINUTES, TimeUnit.MINUTES).forms());
-        }
-        client.write(body, sent, body.length - sent);
-        client.close();
-        sending.form().get(MINUTES, TimeUnit.MINUTES).close();
-        assertStored(form.id(), new File("a", 6 * MIB));
-    }
-
-    private long intentWrites() {
-        return store.requests.stream()
-                .filter(request -> request.startsWith("put test/.open/"))
-                .count();
-    }
-
-    @Test
     void costOfSweep_dependsOnlyOnUnfinishedForms() throws Exception {
         ObjectStore.Content content = new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now);
         for (int i = 0; i < 100_000; i++) {
