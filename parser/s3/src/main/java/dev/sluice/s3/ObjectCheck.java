@@ -29,7 +29,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     /**
      * {@return the object, if it is proved to be stored}
      *
-     * @param composite the checksum that the store computes if it does not support checksums of whole objects
+     * @param composite the checksum of the checksums of the pieces, which the store may return instead of {@code crc32}
      * @param request the request that stores the object; cancelled with the result
      */
     CompletableFuture<Stored> stored(

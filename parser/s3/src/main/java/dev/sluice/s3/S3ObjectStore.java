@@ -41,7 +41,6 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
-import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
@@ -52,8 +51,8 @@ import software.amazon.awssdk.services.s3.model.Tagging;
  * A bucket of a store that speaks the S3 protocol, through the asynchronous client of the AWS SDK. Thread-safe.
  *
  * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive, and sent as a plain header. A response without a
- * matching checksum is not trusted: a second request checks the object. From a store
- * that does not support checksums of whole objects, checksums of pieces are requested. Retries and timers run on two threads of this store.
+ * matching checksum is not trusted: a second request checks the object. The store computes the checksum of a large object from the
+ * checksums of its pieces, which more stores support than checksums of whole objects. Retries and timers run on two threads of this store.
  */
 public final class S3ObjectStore implements ObjectStore {
     private static final int THREADS = 2;
@@ -75,9 +74,6 @@ public final class S3ObjectStore implements ObjectStore {
     private final @Nullable String encryption;
     private final @Nullable String encryptionKey;
     private final @Nullable Tagging tagging;
-
-    /** Whether the store supports checksums of whole objects; true until a response shows the opposite. */
-    private volatile boolean sumsWhole = true;
 
     private S3ObjectStore(Builder builder) {
         this.executor = new ScheduledThreadPoolExecutor(THREADS, task -> {
@@ -125,32 +121,17 @@ public final class S3ObjectStore implements ObjectStore {
         AtomicInteger attempts = new AtomicInteger();
         return retries.trying("CreateMultipartUpload", () -> {
                     attempts.incrementAndGet();
-                    return create(target, sumsWhole);
+                    return client.createMultipartUpload(request -> request.bucket(bucket)
+                                    .key(target.key())
+                                    .contentType(target.contentType())
+                                    .metadata(target.metadata())
+                                    .serverSideEncryption(encryption)
+                                    .ssekmsKeyId(encryptionKey)
+                                    .tagging(tagging)
+                                    .checksumAlgorithm(ChecksumAlgorithm.CRC32))
+                            .thenApply(response -> required("an upload ID", response.uploadId()));
                 })
                 .thenApply(id -> new Created(id, attempts.get() == 1));
-    }
-
-    /** @param whole whether to request a checksum of the whole object; if the store rejects that, the request is repeated without it */
-    private CompletableFuture<String> create(Target target, boolean whole) {
-        return client.createMultipartUpload(request -> request.bucket(bucket)
-                        .key(target.key())
-                        .contentType(target.contentType())
-                        .metadata(target.metadata())
-                        .serverSideEncryption(encryption)
-                        .ssekmsKeyId(encryptionKey)
-                        .tagging(tagging)
-                        .checksumAlgorithm(ChecksumAlgorithm.CRC32)
-                        .checksumType(whole ? ChecksumType.FULL_OBJECT : null))
-                .thenApply(response -> {
-                    sumsWhole = sumsWhole && response.checksumType() == ChecksumType.FULL_OBJECT;
-                    return required("an upload ID", response.uploadId());
-                })
-                .exceptionallyCompose(failure -> {
-                    boolean isRejected = Retries.isStatus(failure, 400) || Retries.isStatus(failure, 501);
-                    return whole && isRejected && Retries.passing(Retries.unwrap(failure)) == null
-                            ? create(target, false)
-                            : CompletableFuture.failedFuture(failure);
-                });
     }
 
     @Override
@@ -200,7 +181,6 @@ public final class S3ObjectStore implements ObjectStore {
         CRC32 ofSums = new CRC32();
         pieces.forEach(piece -> ofSums.update(Base64.getDecoder().decode(piece.crc32())));
         String composite = Segment.base64(ofSums) + '-' + pieces.size();
-        boolean whole = sumsWhole;
         CompletableFuture<ObjectCheck.Response> stored = retries.trying(
                 "CompleteMultipartUpload",
                 () -> client.completeMultipartUpload(request -> request.bucket(bucket)
@@ -208,8 +188,6 @@ public final class S3ObjectStore implements ObjectStore {
                                 .uploadId(id)
                                 .multipartUpload(upload -> upload.parts(parts))
                                 .overrideConfiguration(within(PER_PIECE.multipliedBy(parts.size())))
-                                .checksumCRC32(whole ? crc32 : null)
-                                .checksumType(whole ? ChecksumType.FULL_OBJECT : null)
                                 .ifNoneMatch(target.isNew() ? "*" : null))
                         .thenApply(response -> new ObjectCheck.Response(
                                 required("an ETag", response.eTag()), response.versionId(), response.checksumCRC32())));

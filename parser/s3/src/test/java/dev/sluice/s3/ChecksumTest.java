@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.s3.Uploads.File;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -16,7 +15,6 @@ import software.amazon.awssdk.core.SdkResponse;
 import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
-import software.amazon.awssdk.http.SdkHttpRequest;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadResponse;
@@ -94,41 +92,6 @@ class ChecksumTest {
                         .checksumCRC32(OTHER + "-3")
                         .build(),
                 1));
-    }
-
-    /** Records requests and responses, and hides the requests for checksums of whole objects from the store. */
-    private static final class OfPieces implements ExecutionInterceptor {
-        private static final String TYPE = "x-amz-checksum-type";
-        final List<String> responses = new CopyOnWriteArrayList<>();
-        final List<String> asked = new CopyOnWriteArrayList<>();
-
-        @Override
-        public SdkHttpRequest modifyHttpRequest(Context.ModifyHttpRequest context, ExecutionAttributes attributes) {
-            SdkHttpRequest request = context.httpRequest();
-            request.firstMatchingHeader(TYPE)
-                    .ifPresent(type -> asked.add(context.request().getClass().getSimpleName()));
-            return request.copy(changed -> changed.removeHeader(TYPE));
-        }
-
-        @Override
-        public void afterUnmarshalling(Context.AfterUnmarshalling context, ExecutionAttributes attributes) {
-            if (context.response() instanceof CompleteMultipartUploadResponse response) {
-                responses.add(response.checksumTypeAsString() + ' ' + response.checksumCRC32());
-            }
-        }
-    }
-
-    @Test
-    void storeWithoutChecksumsOfWholeObjects_isCheckedByPieces() throws Exception {
-        OfPieces ofPieces = new OfPieces();
-        try (S3AsyncClient client = Weed.client(Weed.running().address(), ofPieces);
-                Bench bench = new Bench(store -> store.client(client), sinks -> sinks)) {
-            bench.stored(List.of(new File("a", 20 << 20)));
-            assertEquals(List.of("CreateMultipartUploadRequest"), ofPieces.asked, "not by Complete");
-            assertEquals(1, ofPieces.responses.size());
-            String response = ofPieces.responses.get(0);
-            assertTrue(response.matches("COMPOSITE .*-3"), response);
-        }
     }
 
     @Test

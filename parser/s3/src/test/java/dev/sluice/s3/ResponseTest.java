@@ -27,6 +27,8 @@ import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.AbortMultipartUploadRequest;
 import software.amazon.awssdk.services.s3.model.AbortMultipartUploadResponse;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.DeleteMarkerEntry;
 import software.amazon.awssdk.services.s3.model.DeleteObjectsRequest;
 import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
@@ -59,6 +61,7 @@ class ResponseTest {
         private final List<String> deleted = new ArrayList<>();
         private final List<S3Error> errors = new ArrayList<>();
         private byte[] read = CONTENT;
+        private final List<String> uploadIds = new ArrayList<>(List.of("first", "", "third"));
         private int aborts;
         private int reads;
         private int heads;
@@ -86,6 +89,14 @@ class ResponseTest {
         public CompletableFuture<HeadObjectResponse> headObject(Consumer<HeadObjectRequest.Builder> request) {
             heads++;
             return headed;
+        }
+
+        @Override
+        public CompletableFuture<CreateMultipartUploadResponse> createMultipartUpload(
+                Consumer<CreateMultipartUploadRequest.Builder> request) {
+            return CompletableFuture.completedFuture(CreateMultipartUploadResponse.builder()
+                    .uploadId(uploadIds.remove(0))
+                    .build());
         }
 
         /** Returns one upload on each page. */
@@ -236,6 +247,16 @@ class ResponseTest {
         client.errors.add(S3Error.builder().key("key").code("AccessDenied").build());
         assertTrue(failure(store.delete(List.of("key"))).getMessage().contains("AccessDenied"));
         assertEquals(List.of(), client.deleted);
+    }
+
+    /** A response without an ID may have hidden another upload. */
+    @Test
+    void upload_createdByTheSecondAttempt_mayNotBeTheOnlyOne() throws Exception {
+        ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
+        assertEquals(
+                new ObjectStore.Created("first", true), store.create(target).get(1, TimeUnit.MINUTES));
+        assertEquals(
+                new ObjectStore.Created("third", false), store.create(target).get(1, TimeUnit.MINUTES));
     }
 
     @Test
