@@ -1,5 +1,7 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.Uploads.failure;
+import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -27,9 +29,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -67,6 +70,8 @@ class CommitTest {
         private volatile Predicate<String> thrown = NONE;
         private volatile boolean changesETag;
         private volatile boolean isClosed;
+        private volatile boolean isBusy;
+        private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
         private volatile boolean hasNoTimer;
 
         @Override
@@ -100,8 +105,11 @@ class CommitTest {
             return task -> {
                 if (isClosed) {
                     throw new RejectedExecutionException();
+                } else if (isBusy) {
+                    tasks.add(task);
+                } else {
+                    task.run();
                 }
-                task.run();
             };
         }
 
@@ -135,7 +143,7 @@ class CommitTest {
 
     @AfterEach
     void close() throws Exception {
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         Weed.await(() -> assertEquals(0, budget.used()));
         forms.close();
     }
@@ -150,13 +158,8 @@ class CommitTest {
         return part -> part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(sink.apply(part));
     }
 
-    private static Throwable failure(CompletableFuture<?> future) {
-        return assertThrows(ExecutionException.class, () -> future.get(MINUTES, TimeUnit.MINUTES))
-                .getCause();
-    }
-
     private boolean exists(S3Form form) throws Exception {
-        return sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isPresent();
+        return get(sinks.find(form.id())).isPresent();
     }
 
     private String key(S3Form form, String name) {
@@ -167,7 +170,7 @@ class CommitTest {
         synchronized (bucket) {
             bucket.now = bucket.now.plus(later);
         }
-        sinks.sweep().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.sweep());
     }
 
     // ---- the commit
@@ -182,7 +185,7 @@ class CommitTest {
         sending.intake().checkPace(System.nanoTime() + TimeUnit.HOURS.toNanos(1));
         assertFalse(sending.form().isDone());
         network.released.complete(null);
-        sending.form().get(MINUTES, TimeUnit.MINUTES).close();
+        sending.succeed();
         assertEquals(1, form.objects().size());
         assertTrue(exists(form));
     }
@@ -195,9 +198,8 @@ class CommitTest {
         Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
         IOException gone = new IOException("gone");
         sending.intake().abort(gone);
-        assertEquals(gone, failure(sending.form()));
-        // The request is cancelled: its response never arrives.
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        assertEquals(gone, sending.failure());
+        get(sinks.whenIdle()); // the request is cancelled: its response never arrives
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
 
@@ -213,9 +215,9 @@ class CommitTest {
         AtomicInteger writes = new AtomicInteger();
         network.lost = RECORD.and(name -> writes.incrementAndGet() <= CommitProtocol.MOST_ATTEMPTS);
         S3Form form = sinks.newForm();
-        Throwable failure = failure(send(form, form, new File("a", 10)).form());
+        Throwable failure = send(form, form, new File("a", 10)).failure();
         assertTrue(failure.getMessage().endsWith("form.json was lost"), failure::getMessage);
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         assertFalse(exists(form));
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
@@ -235,8 +237,8 @@ class CommitTest {
         network.rejected = RECORD;
         network.status = 403;
         S3Form form = sinks.newForm();
-        failure(send(form, form, new File("a", 10)).form());
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        send(form, form, new File("a", 10)).failure();
+        get(sinks.whenIdle());
         assertEquals(
                 3, store.requests.stream().filter(RECORD).count(), "the record, a tombstone, and one of the clean-up");
     }
@@ -247,10 +249,7 @@ class CommitTest {
         network.unproven = RECORD;
         network.lost = name -> name.matches("read .*/form.json") && reads.incrementAndGet() == 1;
         S3Form form = sinks.newForm();
-        send(form, form, new File("a", 10))
-                .form()
-                .get(MINUTES, TimeUnit.MINUTES)
-                .close();
+        send(form, form, new File("a", 10)).succeed();
         assertTrue(exists(form));
     }
 
@@ -260,12 +259,11 @@ class CommitTest {
         network.lost = name -> name.matches("read .*/form.json");
         S3Form form = sinks.newForm();
         MultipartException failure = assertInstanceOf(
-                MultipartException.class,
-                failure(send(form, form, new File("a", 10)).form()));
+                MultipartException.class, send(form, form, new File("a", 10)).failure());
         assertEquals(Reason.UNAVAILABLE, failure.reason());
         assertEquals(503, failure.httpStatus());
         assertTrue(failure.getMessage().contains("it is not known whether the form is stored"), failure::getMessage);
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         network.lost = NONE;
         assertTrue(exists(form));
         assertTrue(bucket.keys().contains(key(form, "1")));
@@ -277,8 +275,7 @@ class CommitTest {
         byte[] other = new FormRecord(form.id(), true, "other", List.of()).bytes();
         bucket.objects.put(key(form, "form.json"), new ObjectStore.Content(other, "etag", bucket.now, bucket.now));
         assertInstanceOf(
-                MultipartException.class,
-                failure(send(form, form, new File("a", 10)).form()));
+                MultipartException.class, send(form, form, new File("a", 10)).failure());
     }
 
     @ParameterizedTest
@@ -296,10 +293,10 @@ class CommitTest {
             now.set(now.get().plus(CommitProtocol.MOST_TIME));
         }
         network.released.complete(null);
-        Throwable failure = failure(sending.form());
+        Throwable failure = sending.failure();
         assertTrue(failure.getMessage().contains("took too long"), failure::getMessage);
         assertFalse(exists(form));
-        form.sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(form.sinks.whenIdle());
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
 
@@ -331,7 +328,7 @@ class CommitTest {
         }
         sink.close();
         form.ended();
-        form.sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(form.sinks.whenIdle());
     }
 
     private long intentWrites() {
@@ -345,8 +342,8 @@ class CommitTest {
         network.lost = name -> name.startsWith("put test/.open/");
         for (File file : List.of(new File("a", 6 * MIB), new File("b", 10))) {
             S3Form form = sinks.newForm();
-            failure(send(form, form, file).form());
-            sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+            send(form, form, file).failure();
+            get(sinks.whenIdle());
             assertEquals(
                     List.of(),
                     store.requests.stream()
@@ -362,9 +359,9 @@ class CommitTest {
         Uploads.Sending sending = send(form, form, new File("a", 6 * MIB));
         Weed.await(() -> assertEquals(1, bucket.uploads.size()));
         sending.intake().abort(new IOException("gone"));
-        failure(sending.form());
+        sending.failure();
         network.released.complete(null);
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         assertEquals(Set.of(), bucket.uploads.keySet());
     }
 
@@ -383,7 +380,7 @@ class CommitTest {
         S3Form form = stored(new File("a", 10));
         AtomicInteger writes = new AtomicInteger();
         network.lost = RECORD.and(name -> writes.incrementAndGet() == 1);
-        assertTrue(sinks.delete(form.id()).get(MINUTES, TimeUnit.MINUTES));
+        assertTrue(get(sinks.delete(form.id())));
         assertFalse(exists(form));
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
@@ -407,8 +404,8 @@ class CommitTest {
 
     private S3Form stored(File... files) throws Exception {
         S3Form form = sinks.newForm();
-        send(form, form, files).form().get(MINUTES, TimeUnit.MINUTES).close();
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        send(form, form, files).succeed();
+        get(sinks.whenIdle());
         return form;
     }
 
@@ -449,7 +446,7 @@ class CommitTest {
         S3Form first = stored(new File("a", 10));
         network.hasNoTimer = false;
         S3Form second = stored(new File("a", 10));
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         assertEquals(
                 Set.of(key(first, "1"), key(first, "form.json"), key(second, "1"), key(second, "form.json")),
                 bucket.keys());
@@ -468,8 +465,8 @@ class CommitTest {
                 new File("a", size),
                 new File("b", 6 * MIB),
                 new File("c", 10));
-        sending.form().get(MINUTES, TimeUnit.MINUTES).close();
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        sending.succeed();
+        get(sinks.whenIdle());
         assertEquals(1, form.objects().size());
         sweepLater(Duration.ofDays(2));
         assertEquals(Set.of(key(form, "2"), key(form, "form.json")), bucket.keys());
@@ -600,9 +597,9 @@ class CommitTest {
         Uploads.Sending sending = send(form, decider, new File("a", 6 * MIB));
         Weed.await(() -> assertTrue(bucket.keys().contains(isChosen ? "mine" : key(form, "1"))));
         sending.intake().abort(new IOException("gone"));
-        failure(sending.form());
+        sending.failure();
         network.released.complete(null);
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         assertEquals(
                 isChosen ? 0 : 1,
                 store.requests.stream()
@@ -610,19 +607,20 @@ class CommitTest {
                         .count());
     }
 
-    @Test
-    void chosenKey_inFrontOfAnotherFile_isStoredAfterIt() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {10, 100_000, 6 * MIB})
+    void chosenKey_inFrontOfAnotherFile_isStoredAfterIt(int size) throws Exception {
         network.late = name -> name.matches("put test/[0-9a-f]{32}/2");
         S3Form form = sinks.newForm();
         Uploads.Sending sending = send(
                 form,
                 files(part -> "mine".equals(part.filename()) ? form.sink(part, "text/plain", "mine") : form.sink(part)),
-                new File("mine", 10),
+                new File("mine", size),
                 new File("other", 10));
         Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "2"))));
         assertFalse(bucket.keys().contains("mine"));
         network.released.complete(null);
-        sending.form().get(MINUTES, TimeUnit.MINUTES).close();
+        sending.succeed();
         assertTrue(bucket.keys().contains("mine"));
     }
 
@@ -660,7 +658,7 @@ class CommitTest {
         bucket.ignoresIfMatch = true;
         assertTrue(failure(sinks.probe()).getMessage().contains("If-Match"));
         bucket.ignoresIfMatch = false;
-        sinks.probe().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.probe());
         assertEquals(Set.of(), bucket.keys());
     }
 
@@ -676,17 +674,14 @@ class CommitTest {
                                 : CompletableFuture.completedFuture(done));
             }
         };
-        S3Sinks.builder(new MemoryStore(bucket, unproven), budget)
-                .build()
-                .probe()
-                .get(MINUTES, TimeUnit.MINUTES);
+        get(S3Sinks.builder(new MemoryStore(bucket, unproven), budget).build().probe());
     }
 
     @Test
     void probe_ofAProcessThatDied_isDeletedByASweep() throws Exception {
         network.lost = name -> name.startsWith("delete");
         for (int i = 0; i < 4; i++) { // more than a page
-            sinks().build().probe().get(MINUTES, TimeUnit.MINUTES);
+            get(sinks().build().probe());
         }
         network.lost = NONE;
         sweepLater(Duration.ofHours(23));
@@ -883,7 +878,7 @@ class CommitTest {
         assertTrue(written.stream().allMatch(ready -> ready.failure() == null));
         sinks.forEach(PartSink::close);
         form.ended();
-        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(few.whenIdle());
     }
 
     @Test
@@ -907,7 +902,7 @@ class CommitTest {
         assertFalse(later.isReady());
         sinks.forEach(PartSink::close);
         forms.forEach(S3Form::ended);
-        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(few.whenIdle());
     }
 
     @Test
@@ -929,10 +924,31 @@ class CommitTest {
                             .filter(name -> name.startsWith("upload"))
                             .count());
         }
-        large.memory.returnSegment(waiting.get(MINUTES, TimeUnit.MINUTES));
+        large.memory.returnSegment(get(waiting));
         filling.close();
         form.ended();
-        large.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(large.whenIdle());
+    }
+
+    @Test
+    void memory_grantedToAFormThatFailsAtTheSameTime_isReturned() throws Exception {
+        S3Sinks few = sharing(MemoryBudget.of(8 * MIB)); // room for one segment
+        S3Form form = few.newForm();
+        form.admit();
+        long capacity = few.memory.lease(5 * MIB, true).get();
+        PartSink sink = form.sink(head());
+        Readiness written = sink.write(Unpooled.wrappedBuffer(new byte[MIB]));
+        network.isBusy = true;
+        form.cancelCommit(new IOException("gone"));
+        few.memory.returnSegment(capacity);
+        network.isBusy = false;
+        network.tasks.remove().run();
+        assertEquals("gone", written.failure().getMessage());
+        assertEquals(capacity, few.memory.tryLease(capacity), "the memory was not returned");
+        few.memory.returnSegment(capacity);
+        sink.close();
+        form.ended();
+        get(few.whenIdle());
     }
 
     @Test
@@ -951,7 +967,7 @@ class CommitTest {
                 assertInstanceOf(MultipartException.class, written.failure()).reason());
         sink.close();
         form.ended();
-        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(few.whenIdle());
     }
 
     @Test

@@ -1,8 +1,9 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.Uploads.failure;
+import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
@@ -12,8 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -95,8 +94,8 @@ class RequestTest {
         CompletableFuture<ObjectStore.Piece> piece = upload(() -> {
             throw new NoClassDefFoundError("io/netty/handler/codec/http2/Http2Frame");
         });
-        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
-        assertInstanceOf(NoClassDefFoundError.class, failure.getCause().getCause());
+        Throwable failure = failure(piece);
+        assertInstanceOf(NoClassDefFoundError.class, failure.getCause());
     }
 
     @ParameterizedTest
@@ -108,8 +107,8 @@ class RequestTest {
             return CompletableFuture.failedFuture(
                     S3Exception.builder().statusCode(500).build());
         });
-        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
-        assertInstanceOf(S3Exception.class, failure.getCause().getCause());
+        Throwable failure = failure(piece);
+        assertInstanceOf(S3Exception.class, failure.getCause());
         assertEquals(attempts, made.get());
     }
 
@@ -117,8 +116,8 @@ class RequestTest {
     void request_timingOutEachTime_failsWithUnavailable() {
         CompletableFuture<ObjectStore.Piece> piece =
                 upload(() -> CompletableFuture.failedFuture(ApiCallAttemptTimeoutException.create(100)));
-        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
-        MultipartException late = assertInstanceOf(MultipartException.class, failure.getCause());
+        Throwable failure = failure(piece);
+        MultipartException late = assertInstanceOf(MultipartException.class, failure);
         assertEquals(503, late.httpStatus());
         assertEquals("the object store does not respond in time (UploadPart)", late.getMessage());
     }
@@ -127,13 +126,12 @@ class RequestTest {
     void request_succeedingAtTheLastAttempt_succeeds() throws Exception {
         AtomicInteger made = new AtomicInteger();
         UploadPartResponse response = UploadPartResponse.builder().eTag("tag").build();
-        ObjectStore.Piece piece = upload(
-                        3,
-                        () -> made.incrementAndGet() < 3
-                                ? CompletableFuture.failedFuture(
-                                        S3Exception.builder().statusCode(503).build())
-                                : CompletableFuture.completedFuture(response))
-                .get(1, TimeUnit.MINUTES);
+        ObjectStore.Piece piece = get(upload(
+                3,
+                () -> made.incrementAndGet() < 3
+                        ? CompletableFuture.failedFuture(
+                                S3Exception.builder().statusCode(503).build())
+                        : CompletableFuture.completedFuture(response)));
         assertEquals("tag", piece.tag());
     }
 
@@ -141,18 +139,16 @@ class RequestTest {
     @ValueSource(strings = {"RequestTimeTooSkewed", "XAmzContentSHA256Mismatch", "ExpiredToken"})
     void transientError_isRetried(String code) throws Exception {
         AtomicInteger made = new AtomicInteger();
-        upload(3, () -> {
-                    if (made.incrementAndGet() > 1) {
-                        return CompletableFuture.completedFuture(
-                                UploadPartResponse.builder().eTag("tag").build());
-                    }
-                    return CompletableFuture.failedFuture(S3Exception.builder()
-                            .statusCode(403)
-                            .awsErrorDetails(
-                                    AwsErrorDetails.builder().errorCode(code).build())
-                            .build());
-                })
-                .get(1, TimeUnit.MINUTES);
+        get(upload(3, () -> {
+            if (made.incrementAndGet() > 1) {
+                return CompletableFuture.completedFuture(
+                        UploadPartResponse.builder().eTag("tag").build());
+            }
+            return CompletableFuture.failedFuture(S3Exception.builder()
+                    .statusCode(403)
+                    .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
+                    .build());
+        }));
         assertEquals(2, made.get());
     }
 
@@ -160,12 +156,11 @@ class RequestTest {
     void lostConnection_isRetried() throws Exception {
         AtomicInteger made = new AtomicInteger();
         UploadPartResponse response = UploadPartResponse.builder().eTag("tag").build();
-        upload(
-                        2,
-                        () -> made.incrementAndGet() == 1
-                                ? CompletableFuture.failedFuture(SdkClientException.create("lost"))
-                                : CompletableFuture.completedFuture(response))
-                .get(1, TimeUnit.MINUTES);
+        get(upload(
+                2,
+                () -> made.incrementAndGet() == 1
+                        ? CompletableFuture.failedFuture(SdkClientException.create("lost"))
+                        : CompletableFuture.completedFuture(response)));
         assertEquals(2, made.get());
     }
 
@@ -197,10 +192,8 @@ class RequestTest {
             return CompletableFuture.completedFuture(
                     UploadPartResponse.builder().build());
         });
-        ExecutionException failure = assertThrows(ExecutionException.class, () -> piece.get(1, TimeUnit.MINUTES));
-        assertEquals(
-                "the response of the object store lacks an ETag",
-                failure.getCause().getMessage());
+        Throwable failure = failure(piece);
+        assertEquals("the response of the object store lacks an ETag", failure.getMessage());
         assertEquals(3, made.get());
     }
 }

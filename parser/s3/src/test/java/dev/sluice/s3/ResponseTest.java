@@ -1,8 +1,9 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.Uploads.failure;
+import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
@@ -15,8 +16,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -206,11 +205,6 @@ class ResponseTest {
             .pauseMillis(1)
             .build();
 
-    private static Throwable failure(CompletableFuture<?> future) {
-        return assertThrows(ExecutionException.class, () -> future.get(1, TimeUnit.MINUTES))
-                .getCause();
-    }
-
     @Test
     void write_keepsNoBuffer() {
         byte[] record = new byte[1 << 19];
@@ -235,14 +229,14 @@ class ResponseTest {
 
     @Test
     void versions_areDeletedBeforeTheMarkersThatHideThem() throws Exception {
-        store.delete(List.of("key")).get(1, TimeUnit.MINUTES);
+        get(store.delete(List.of("key")));
         assertEquals(List.of("key null", "key new", "key old", "key marker"), client.deleted);
     }
 
     @Test
     void deletion_failingForATransientReason_isRepeated() throws Exception {
         client.errors.add(S3Error.builder().key("key").code("InternalError").build());
-        store.delete(List.of("key")).get(1, TimeUnit.MINUTES);
+        get(store.delete(List.of("key")));
         client.deleted.clear();
         client.errors.add(S3Error.builder().key("key").code("AccessDenied").build());
         assertTrue(failure(store.delete(List.of("key"))).getMessage().contains("AccessDenied"));
@@ -253,15 +247,13 @@ class ResponseTest {
     @Test
     void upload_createdByTheSecondAttempt_mayNotBeTheOnlyOne() throws Exception {
         ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
-        assertEquals(
-                new ObjectStore.Created("first", true), store.create(target).get(1, TimeUnit.MINUTES));
-        assertEquals(
-                new ObjectStore.Created("third", false), store.create(target).get(1, TimeUnit.MINUTES));
+        assertEquals(new ObjectStore.Created("first", true), get(store.create(target)));
+        assertEquals(new ObjectStore.Created("third", false), get(store.create(target)));
     }
 
     @Test
     void uploads_ofAllPagesAreListed() throws Exception {
-        List<ObjectStore.Upload> found = store.uploads("key").get(1, TimeUnit.MINUTES);
+        List<ObjectStore.Upload> found = get(store.uploads("key"));
         assertEquals(
                 List.of("1", "2", "3"),
                 found.stream().map(ObjectStore.Upload::id).toList());

@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.PartHead;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.Forms;
@@ -43,6 +45,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -118,7 +121,7 @@ class S3FormTest {
 
     @AfterEach
     void close() throws Exception {
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         Weed.await(() -> {
             assertEquals(
                     0, budget.used()); // the form releases its memory to the budget on a thread of its own, maybe later
@@ -133,12 +136,21 @@ class S3FormTest {
         return Uploads.send(forms, form.options(forms.options()), body, allocator);
     }
 
+    private Uploads.Sending send(S3Form form, Function<PartHead, PartSink> sink, InputStream body) {
+        FormOptions options = form.options(forms.options()).toBuilder()
+                .decider(part -> part.filename() == null ? PartDecision.skip() : PartDecision.to(sink.apply(part)))
+                .build();
+        return Uploads.send(forms, options, body, allocator);
+    }
+
+    private void sweepLater(Duration later) throws Exception {
+        bucket.now = bucket.now.plus(later);
+        get(sinks.sweep());
+    }
+
     private S3Form stored(File... files) throws Exception {
         S3Form form = sinks.newForm();
-        send(form, Uploads.body(List.of(files)))
-                .form()
-                .get(MINUTES, TimeUnit.MINUTES)
-                .close();
+        send(form, Uploads.body(List.of(files))).succeed();
         assertStored(form.id(), files);
         return form;
     }
@@ -150,9 +162,8 @@ class S3FormTest {
         S3Form form = sinks.newForm();
         String part = "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"%s\"\r\n\r\n%s\r\n";
         String body = part.formatted("", "") + part.formatted("", "text") + part.formatted("empty", "") + "--b--";
-        MultipartForm received = send(form, new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)))
-                .form()
-                .get(MINUTES, TimeUnit.MINUTES);
+        MultipartForm received = get(send(form, new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)))
+                .form());
         assertEquals(
                 List.of(true), received.parts().stream().map(FormPart::isEmpty).toList());
         received.close();
@@ -161,14 +172,9 @@ class S3FormTest {
                 form.objects().stream().map(object -> object.stored().size()).toList());
     }
 
-    private static Throwable failure(Uploads.Sending sending) {
-        return assertThrows(ExecutionException.class, () -> sending.form().get(MINUTES, TimeUnit.MINUTES))
-                .getCause();
-    }
-
     /** Reads a form by the documented rule, from its identifier. */
     private void assertStored(String id, File... files) throws Exception {
-        FormRecord record = sinks.find(id).get(MINUTES, TimeUnit.MINUTES).orElseThrow();
+        FormRecord record = get(sinks.find(id)).orElseThrow();
         assertEquals(files.length, record.files().size());
         for (int i = 0; i < files.length; i++) {
             FormRecord.File stored = record.files().get(i);
@@ -208,20 +214,20 @@ class S3FormTest {
         S3Form form = stored(files);
         assertEquals(files.length, files(form).size());
         assertEquals(files.length, form.objects().size());
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         assertEquals(List.of(), intents());
     }
 
     @Test
     void smallForm_makesThreeRequests() throws Exception {
-        sinks.probe().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.probe());
         store.requests.clear();
         S3Form form = stored(new File("a", 10 << 10));
         String open = "test/.open/" + form.id() + "/1";
         assertEquals(
                 List.of("put " + open, "put test/" + form.id() + "/1", "write test/" + form.id() + "/form.json"),
                 List.copyOf(store.requests).subList(0, 3));
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         assertEquals(
                 "delete [" + open + "]", store.requests.get(store.requests.size() - 1), "with those of other forms");
     }
@@ -229,12 +235,9 @@ class S3FormTest {
     @Test
     void form_withoutFiles_isNotStored() throws Exception {
         S3Form form = sinks.newForm();
-        send(form, Uploads.body(List.of()))
-                .form()
-                .get(MINUTES, TimeUnit.MINUTES)
-                .close();
+        send(form, Uploads.body(List.of())).succeed();
         assertEquals(Set.of(), bucket.keys());
-        assertTrue(sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isEmpty());
+        assertTrue(get(sinks.find(form.id())).isEmpty());
     }
 
     @Test
@@ -244,10 +247,10 @@ class S3FormTest {
         for (int length : new int[] {20, 150, 4 * MIB, 6 * MIB, body.length - 3}) {
             S3Form form = sinks.newForm();
             Uploads.Sending sending = send(form, new ByteArrayInputStream(body, 0, length));
-            assertEquals(Reason.TRUNCATED, ((MultipartException) failure(sending)).reason());
-            sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+            assertEquals(Reason.TRUNCATED, ((MultipartException) sending.failure()).reason());
+            get(sinks.whenIdle());
             assertEquals(List.of(), files(form));
-            assertTrue(sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isEmpty());
+            assertTrue(get(sinks.find(form.id())).isEmpty());
         }
     }
 
@@ -255,22 +258,22 @@ class S3FormTest {
     void request_failing_failsTheForm() throws Exception {
         for (String request : List.of("put test/.open", "create", "upload", "complete", "write test/", "put test/")) {
             sinks = builder(budget).build();
-            sinks.probe().get(MINUTES, TimeUnit.MINUTES);
+            get(sinks.probe());
             network.failing = request;
             S3Form form = sinks.newForm();
-            failure(send(form, Uploads.body(List.of(new File("a", 6 * MIB), new File("b", 10)))));
+            send(form, Uploads.body(List.of(new File("a", 6 * MIB), new File("b", 10))))
+                    .failure();
             network.failing = "none";
-            sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
-            assertTrue(sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isEmpty(), request);
-            bucket.now = bucket.now.plus(Duration.ofDays(2));
-            sinks.sweep().get(MINUTES, TimeUnit.MINUTES);
+            get(sinks.whenIdle());
+            assertTrue(get(sinks.find(form.id())).isEmpty(), request);
+            sweepLater(Duration.ofDays(2));
             assertEquals(List.of(), files(form), request);
         }
     }
 
     @Test
     void tombstone_notReadBack_deletesNothing() throws Exception {
-        sinks.probe().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.probe());
         network.forged = "write";
         byte[] body =
                 Uploads.body(List.of(new File("a", 100_000), new File("b", 10))).readAllBytes();
@@ -281,12 +284,11 @@ class S3FormTest {
                 send(form, new SequenceInputStream(new ByteArrayInputStream(body, 0, body.length - 3), rest));
         Weed.await(() -> assertEquals(1, files(form).size()));
         client.close();
-        failure(sending);
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        sending.failure();
+        get(sinks.whenIdle());
         network.forged = "none";
         assertEquals(1, files(form).size());
-        bucket.now = bucket.now.plus(Duration.ofDays(2));
-        sinks.sweep().get(MINUTES, TimeUnit.MINUTES);
+        sweepLater(Duration.ofDays(2));
         assertEquals(List.of(), files(form));
     }
 
@@ -312,21 +314,18 @@ class S3FormTest {
             @Override
             public void close() {}
         };
-        FormOptions options = form.options(forms.options()).toBuilder()
-                .decider(part -> "last".equals(part.filename()) ? PartDecision.to(failing) : form.decide(part))
-                .build();
         InputStream body = Uploads.body(List.of(new File("a", 10), new File("last", 10)));
-        assertEquals(
-                "the disk is full",
-                failure(Uploads.send(forms, options, body, allocator)).getMessage());
-        assertTrue(sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isEmpty());
+        Uploads.Sending sending = send(form, part -> "last".equals(part.filename()) ? failing : form.sink(part), body);
+        assertEquals("the disk is full", sending.failure().getMessage());
+        assertTrue(get(sinks.find(form.id())).isEmpty());
     }
 
     @Test
     void form_withoutTheAdmissionOfTheStore_isRejected() {
         S3Form form = sinks.newForm();
         FormOptions options = forms.options().toBuilder().decider(form).build();
-        Throwable failure = failure(Uploads.send(forms, options, Uploads.body(List.of(new File("a", 1))), allocator));
+        Throwable failure = Uploads.send(forms, options, Uploads.body(List.of(new File("a", 1))), allocator)
+                .failure();
         assertInstanceOf(IllegalStateException.class, failure);
     }
 
@@ -337,26 +336,26 @@ class S3FormTest {
         PipedInputStream rest = new PipedInputStream();
         PipedOutputStream client = new PipedOutputStream(rest);
         Uploads.Sending first = send(form, new SequenceInputStream(new ByteArrayInputStream(body, 0, 100), rest));
-        Throwable second = failure(send(form, new ByteArrayInputStream(body)));
+        Throwable second = send(form, new ByteArrayInputStream(body)).failure();
         assertInstanceOf(IllegalStateException.class, second);
         assertTrue(second.getMessage().contains("call S3Sinks.newForm()"), second::getMessage);
         client.write(body, 100, body.length - 100);
         client.close();
-        first.form().get(MINUTES, TimeUnit.MINUTES).close();
+        first.succeed();
         assertStored(form.id(), new File("a", 10));
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         assertInstanceOf(
-                IllegalStateException.class, failure(send(form, new ByteArrayInputStream(body))), "after its end");
+                IllegalStateException.class,
+                send(form, new ByteArrayInputStream(body)).failure(),
+                "after its end");
     }
 
     private Uploads.Sending sendTwoCopies(S3Sinks to) {
         S3Form form = to.newForm();
-        FormOptions options = form.options(forms.options()).toBuilder()
-                .decider(part -> part.filename() == null
-                        ? PartDecision.skip()
-                        : PartDecision.to(PartSink.tee(form.sink(part), form.sink(part))))
-                .build();
-        return Uploads.send(forms, options, Uploads.body(List.of(new File("a", 6 * MIB))), allocator);
+        return send(
+                form,
+                part -> PartSink.tee(form.sink(part), form.sink(part)),
+                Uploads.body(List.of(new File("a", 6 * MIB))));
     }
 
     @Test
@@ -368,13 +367,13 @@ class S3FormTest {
             sending.add(sendTwoCopies(few));
         }
         for (Uploads.Sending each : sending) {
-            MultipartException failure = assertInstanceOf(MultipartException.class, failure(each));
+            MultipartException failure = assertInstanceOf(MultipartException.class, each.failure());
             assertEquals(Reason.MEMORY_FULL, failure.reason());
             assertTrue(failure.getMessage().contains("two files of the form"), failure::getMessage);
         }
-        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(few.whenIdle());
         assertEquals(0, least.used());
-        sendTwoCopies(sinks).form().get(MINUTES, TimeUnit.MINUTES).close(); // with memory for both
+        sendTwoCopies(sinks).succeed(); // with memory for both
     }
 
     @Test
@@ -383,11 +382,11 @@ class S3FormTest {
             sinks = builder(budget).build();
             network.throwing = request;
             S3Form form = sinks.newForm();
-            failure(send(form, Uploads.body(List.of(new File("a", 6 * MIB), new File("b", 10)))));
+            send(form, Uploads.body(List.of(new File("a", 6 * MIB), new File("b", 10))))
+                    .failure();
             network.throwing = "none";
-            sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
-            bucket.now = bucket.now.plus(Duration.ofDays(2));
-            sinks.sweep().get(MINUTES, TimeUnit.MINUTES);
+            get(sinks.whenIdle());
+            sweepLater(Duration.ofDays(2));
             assertEquals(List.of(), files(form), request);
         }
     }
@@ -397,16 +396,16 @@ class S3FormTest {
         File[] files = new File[7]; // more than a page of a listing
         Arrays.setAll(files, i -> new File("file" + i, i == 1 ? 6 * MIB : 10));
         S3Form form = stored(files);
-        assertTrue(sinks.delete(form.id()).get(MINUTES, TimeUnit.MINUTES));
-        assertTrue(sinks.find(form.id()).get(MINUTES, TimeUnit.MINUTES).isEmpty());
+        assertTrue(get(sinks.delete(form.id())));
+        assertTrue(get(sinks.find(form.id())).isEmpty());
         assertEquals(List.of(), files(form));
-        assertFalse(sinks.delete(form.id()).get(MINUTES, TimeUnit.MINUTES));
+        assertFalse(get(sinks.delete(form.id())));
     }
 
     @Test
     void damagedRecord_isNeitherFoundNorSweptNorDeleted() throws Exception {
         S3Form form = stored(new File("a", 10));
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(sinks.whenIdle());
         String key = "test/" + form.id() + "/form.json";
         byte[] json = bucket.objects.get(key).bytes();
         for (byte[] damaged : List.of(new byte[0], Arrays.copyOf(json, json.length - 1), changed(json))) {
@@ -433,54 +432,41 @@ class S3FormTest {
     @Test
     void store_ignoringACondition_isRejected() throws Exception {
         bucket.ignoresIfNoneMatch = true;
-        Throwable rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
+        Throwable rejection =
+                send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))).failure();
         assertTrue(rejection.getMessage().contains("ignores the header If-None-Match"), rejection::getMessage);
         bucket.ignoresIfNoneMatch = false;
         bucket.ignoresIfMatch = true;
-        rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
+        rejection =
+                send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))).failure();
         assertTrue(rejection.getMessage().contains("ignores the header If-Match"), rejection::getMessage);
         bucket.ignoresIfMatch = false;
         stored(new File("a", 10));
+    }
+
+    private Uploads.Sending sendTo(String key, InputStream body) {
+        S3Form form = sinks.newForm();
+        return send(form, part -> form.sink(part, "text/plain", key), body);
     }
 
     @Test
     void fileWithChosenKey_isWrittenLastAndNeverDeleted() throws Exception {
         for (int size : new int[] {10, 100_000, 6 * MIB}) {
             String key = "mine/" + size;
-            S3Form form = sinks.newForm();
-            FormOptions options = form.options(forms.options()).toBuilder()
-                    .decider(part -> part.filename() == null
-                            ? PartDecision.skip()
-                            : PartDecision.to(form.sink(part, "text/plain", key)))
-                    .build();
             byte[] body = Uploads.body(List.of(new File("a", size))).readAllBytes();
-            failure(Uploads.send(forms, options, new ByteArrayInputStream(body, 0, body.length - 3), allocator));
+            sendTo(key, new ByteArrayInputStream(body, 0, body.length - 3)).failure();
             assertFalse(bucket.keys().contains(key));
-            S3Form second = sinks.newForm();
-            FormOptions again = options.toBuilder()
-                    .admission(second)
-                    .decider(part -> part.filename() == null
-                            ? PartDecision.skip()
-                            : PartDecision.to(second.sink(part, "text/plain", key)))
-                    .build();
-            Uploads.send(forms, again, new ByteArrayInputStream(body), allocator)
-                    .form()
-                    .get(MINUTES, TimeUnit.MINUTES)
-                    .close();
-            assertStored(second.id(), new File("a", size));
-            sinks.delete(second.id()).get(MINUTES, TimeUnit.MINUTES);
+            S3Form form = sinks.newForm();
+            send(form, part -> form.sink(part, "text/plain", key), new ByteArrayInputStream(body))
+                    .succeed();
+            assertStored(form.id(), new File("a", size));
+            get(sinks.delete(form.id()));
             assertTrue(bucket.keys().contains(key));
         }
         sinks = builder(budget).onlyNew().build();
-        S3Form form = sinks.newForm();
-        FormOptions options = form.options(forms.options()).toBuilder()
-                .decider(part -> part.filename() == null
-                        ? PartDecision.skip()
-                        : PartDecision.to(form.sink(part, "text/plain", "mine/10")))
-                .build();
         assertInstanceOf(
                 FileAlreadyExistsException.class,
-                failure(Uploads.send(forms, options, Uploads.body(List.of(new File("a", 10))), allocator)));
+                sendTo("mine/10", Uploads.body(List.of(new File("a", 10)))).failure());
     }
 
     @Test
@@ -501,14 +487,14 @@ class S3FormTest {
             sending.add(send(small.get(i), Uploads.body(List.of(new File("small" + i, 10 << 10)))));
         }
         for (int i = 0; i < 1000; i++) {
-            sending.get(6 + i).form().get(MINUTES, TimeUnit.MINUTES).close();
+            sending.get(6 + i).succeed();
         }
         for (PipedOutputStream rest : slow) {
             rest.write(large, large.length - 1000, 1000);
             rest.close();
         }
         for (int i = 0; i < 6; i++) {
-            sending.get(i).form().get(MINUTES, TimeUnit.MINUTES).close();
+            sending.get(i).succeed();
         }
         assertStored(small.get(999).id(), new File("small999", 10 << 10));
         assertTrue(budget.peak() <= budget.capacity(), "at most " + budget.peak());
@@ -529,9 +515,9 @@ class S3FormTest {
                     allocator));
         }
         for (Uploads.Sending each : sending) {
-            each.form().get(MINUTES, TimeUnit.MINUTES).close();
+            each.succeed();
         }
-        few.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        get(few.whenIdle());
         assertEquals(0, least.used());
         assertTrue(least.peak() <= 8 * MIB, "at most " + least.peak());
     }
@@ -541,7 +527,8 @@ class S3FormTest {
         sinks = builder(budget).maxWait(Duration.ofMillis(50)).build();
         try (MemoryBudget.Account others = budget.open()) {
             others.reserve(44 * MIB);
-            Throwable rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("a", 10)))));
+            Throwable rejection = send(sinks.newForm(), Uploads.body(List.of(new File("a", 10))))
+                    .failure();
             assertEquals(Reason.MEMORY_FULL, ((MultipartException) rejection).reason());
         }
         stored(new File("a", 6 * MIB));
@@ -580,7 +567,7 @@ class S3FormTest {
                     assertThrows(ExecutionException.class, memory.get().admit()::get)
                             .getCause());
         }
-        assertTrue(reported.get(MINUTES, TimeUnit.MINUTES), "the lock was held");
+        assertTrue(get(reported), "the lock was held");
     }
 
     @Test
@@ -602,7 +589,8 @@ class S3FormTest {
     void file_ofMorePiecesThanTheStoreAllows_isTooLarge() throws Exception {
         sinks = builder(budget).mostPieces(2).build();
         stored(new File("most", 10 * MIB));
-        Throwable rejection = failure(send(sinks.newForm(), Uploads.body(List.of(new File("more", 10 * MIB + 1)))));
+        Throwable rejection = send(sinks.newForm(), Uploads.body(List.of(new File("more", 10 * MIB + 1))))
+                .failure();
         assertEquals(Reason.PART_TOO_LARGE, ((MultipartException) rejection).reason());
     }
 
@@ -632,8 +620,8 @@ class S3FormTest {
         assertEquals(1, sinks.sweep().get().forms());
         client.write(body, 7 * MIB, body.length - 7 * MIB);
         client.close();
-        failure(sending);
-        sinks.whenIdle().get(MINUTES, TimeUnit.MINUTES);
+        sending.failure();
+        get(sinks.whenIdle());
         assertEquals(List.of(), files(abandoned));
         bucket.objects.put(
                 "test/" + abandoned.id() + "/1", // stored by a late request
@@ -662,7 +650,7 @@ class S3FormTest {
         bucket.objects.put("test/.open/" + "0".repeat(32), content);
         bucket.objects.put("other/.open/" + CommitProtocol.random() + "/1", content);
         bucket.now = bucket.now.plus(Duration.ofDays(2));
-        assertEquals(4, sinks.sweep().get(MINUTES, TimeUnit.MINUTES).forms());
+        assertEquals(4, get(sinks.sweep()).forms());
         assertTrue(store.requests.size() < 4 * 8 + 4, store.requests.size() + " requests");
         assertEquals(200_000 + 2 * 4 + 3, bucket.keys().size());
     }

@@ -1,5 +1,7 @@
 package dev.sluice.s3;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import dev.sluice.form.FormHead;
 import dev.sluice.form.FormIntake;
 import dev.sluice.form.FormOptions;
@@ -24,9 +26,11 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /** Forms that are sent: files of pseudo-random bytes, and a client that sends each buffer when it is requested. */
 public final class Uploads implements FormSource {
@@ -117,7 +121,27 @@ public final class Uploads implements FormSource {
     private Uploads() {}
 
     /** A form that is being sent. */
-    record Sending(FormIntake intake, CompletableFuture<MultipartForm> form) {}
+    record Sending(FormIntake intake, CompletableFuture<MultipartForm> form) {
+        /** Waits until the form has succeeded. */
+        void succeed() throws Exception {
+            get(form).close();
+        }
+
+        /** {@return the reason for which the form fails} */
+        Throwable failure() {
+            return Uploads.failure(form);
+        }
+    }
+
+    /** {@return the result of {@code future}} The test fails if there is none within two minutes. */
+    static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(2, TimeUnit.MINUTES);
+    }
+
+    /** {@return the reason for which {@code future} fails} */
+    static Throwable failure(CompletableFuture<?> future) {
+        return assertThrows(ExecutionException.class, () -> get(future)).getCause();
+    }
 
     /** Sends {@code body} on a new thread, in buffers of 64 KiB from {@code allocator}. */
     static Sending send(Forms forms, FormOptions options, InputStream body, ByteBufAllocator allocator) {
