@@ -44,10 +44,10 @@ class DocumentedLimitsTest {
         assertEquals(size(forms.maxInMemoryBytes()), cell("maxInMemoryBytes", FORMS));
         assertEquals(count(forms.maxFilesOnDisk()), cell("maxFilesOnDisk", FORMS));
         try (SpoolDirectory spool = SpoolDirectory.open(directory.resolve("spool"))) {
-            String[] cells = cell("spool directory", FORMS).split(" / ");
-            assertEquals(size(spool.maxSpoolBytes()), cells[0]);
-            assertEquals(spool.maxSpoolFiles(), Long.parseLong(cells[1].replace(",", "")));
+            assertEquals(size(spool.maxSpoolBytes()), cell("maxSpoolBytes", FORMS));
+            assertEquals(count(spool.maxSpoolFiles()), cell("maxSpoolFiles", FORMS));
         }
+        assertEquals(size(Setting.KEEP_FREE_BYTES.formDefault()), cell("keepFreeBytes", FORMS));
     }
 
     /** The README contains the most important rows of the table in SECURITY.md, in the same words. */
@@ -55,7 +55,7 @@ class DocumentedLimitsTest {
     void readme_statesSameLimits() throws IOException {
         List<String> rows = page("README.md")
                 .lines()
-                .filter(line -> line.startsWith("| `max") || line.startsWith("| spool directory"))
+                .filter(line -> line.startsWith("| `max"))
                 .toList();
         assertTrue(rows.size() >= 5, rows.toString());
         for (String row : rows) {
@@ -70,10 +70,15 @@ class DocumentedLimitsTest {
     @Test
     void filter_hasLimitsOfForms() throws IOException {
         assertEquals(limitsInColumn(FORMS), limitsInColumn(FILTER));
-        for (String limit : List.of("maxPartBytes", "spillThreshold", "maxInMemoryBytes")) {
+        for (String limit : List.of(
+                "maxPartBytes",
+                "spillThreshold",
+                "maxInMemoryBytes",
+                "maxSpoolBytes",
+                "maxSpoolFiles",
+                "keepFreeBytes")) {
             assertEquals(cell(limit, FORMS), cell(limit, FILTER), limit);
         }
-        assertEquals("same", cell("spool directory", FILTER));
         assertEquals("a quarter of the heap", cell("memory of all forms", FILTER));
         assertEquals("240 B/s / 5 s", cell("minimum rate", FILTER));
     }
