@@ -2,7 +2,7 @@
  * An incremental {@code multipart/form-data} decoder and encoder on Netty's reference-counted buffers, and a blocking reader and a writer
  * on top of them.
  */
-@SuppressWarnings("module") // the modules that use dev.sluice.task are built later
+@SuppressWarnings("module") // the modules that use internal packages are built later
 module dev.sluice {
     requires dev.sluice.buffer;
     requires transitive io.netty.buffer;
@@ -12,6 +12,9 @@ module dev.sluice {
 
     exports dev.sluice;
     exports dev.sluice.form;
+    exports dev.sluice.form.flow to
+            dev.sluice.netty,
+            dev.sluice.s3;
     exports dev.sluice.task to
             dev.sluice.s3,
             dev.sluice.servlet,

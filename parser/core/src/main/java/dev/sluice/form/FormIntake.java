@@ -384,7 +384,7 @@ public final class FormIntake {
         if (bytesInDecoder > 0) {
             form.memory.releaseForProcess(bytesInDecoder);
             decodedInTurn += bytesInDecoder;
-            queue.decoded(bytesInDecoder);
+            queue.decoded();
             bytesInDecoder = 0;
             if (queue.isHalfEmpty()) {
                 wakeSource(); // it receives more while the rest is decoded
@@ -458,7 +458,7 @@ public final class FormIntake {
         if (admitted) {
             IsolatedCall.run(context.admission()::ended);
         }
-        queue.decoded(bytesInDecoder);
+        queue.decoded();
         bytesInDecoder = 0;
         discardChunks();
         boolean worthIt = !wasAborted

@@ -1,7 +1,7 @@
 package dev.sluice.form;
 
+import dev.sluice.form.flow.KeptMemory;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,7 +37,7 @@ public final class PartPipe implements PartSink {
     }
 
     /** Bytes for the consumer, and the number of bytes charged for them. */
-    private record Waiting(ByteBuf data, int charge) {}
+    private record Waiting(ByteBuf data, long charge) {}
 
     private final int capacity;
     private final long maxWaitNanos;
@@ -92,13 +92,11 @@ public final class PartPipe implements PartSink {
                 throw new IllegalStateException("the sink is " + end + ": use one sink per part");
             }
             int count = data.readableBytes();
-            int chunk = chunkSize(data);
-            boolean copies = count <= chunk / 2;
-            memory.reserve(copies ? count : chunk);
+            long kept = KeptMemory.of(data);
+            boolean copies = count <= kept / 2;
+            memory.reserve(copies ? count : kept);
             queue.add(
-                    copies
-                            ? new Waiting(Unpooled.copiedBuffer(data), count)
-                            : new Waiting(data.retainedSlice(), chunk));
+                    copies ? new Waiting(Unpooled.copiedBuffer(data), count) : new Waiting(data.retainedSlice(), kept));
             size += count;
             changed.signalAll();
             if (size <= capacity) {
@@ -109,18 +107,6 @@ public final class PartPipe implements PartSink {
         } finally {
             lock.unlock();
         }
-    }
-
-    /**
-     * {@return the size of the memory that a retained slice of {@code data} keeps; {@link Integer#MAX_VALUE} for a composite
-     * buffer, so that {@link #write} copies it}
-     */
-    private static int chunkSize(ByteBuf data) {
-        ByteBuf chunk = data;
-        for (ByteBuf outer; (outer = chunk.unwrap()) != null; ) {
-            chunk = outer;
-        }
-        return chunk instanceof CompositeByteBuf ? Integer.MAX_VALUE : chunk.capacity();
     }
 
     private static IOException abandoned() {

@@ -1,8 +1,8 @@
 package dev.sluice.s3;
 
+import dev.sluice.form.flow.KeptMemory;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -130,7 +130,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
             whole.update(view.duplicate());
         }
         size += slice.readableBytes();
-        long memory = memoryBehind(slice);
+        long memory = KeptMemory.of(slice);
         if (isLeased && pinned + memory - size <= capacity / SLACK - MOST_GATHERED) {
             endGathering();
             buffers.add(slice.retain());
@@ -139,21 +139,6 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         } else {
             gather(slice);
         }
-    }
-
-    private static long memoryBehind(ByteBuf buffer) {
-        ByteBuf root = buffer;
-        for (ByteBuf next = root.unwrap(); next != null; next = root.unwrap()) {
-            root = next;
-        }
-        if (root instanceof CompositeByteBuf several) {
-            long memory = 0;
-            for (ByteBuf one : several) {
-                memory += memoryBehind(one);
-            }
-            return memory;
-        }
-        return root.capacity();
     }
 
     private void gather(ByteBuf few) {

@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  * {@link #discard}, further chunks are released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
- * its capacity, because that is the memory it occupies. A slice of a buffer that is mostly empty is copied, because it would keep the whole
- * buffer in memory. {@link UnchargedMemory} adds up the chunks of all forms. If the total is too large, a form has no room until its own
- * chunks are decoded.
+ * the {@linkplain KeptMemory memory that it keeps}. If the chunk before it has the same root, it counts with its own capacity. So a network
+ * read counts at most twice, and the chunks of a form keep at most one read more than they count with: the read whose first slice is
+ * already decoded. A slice of a read that is mostly empty is copied. {@link UnchargedMemory} adds up the chunks of all forms. If the total
+ * is too large, a form has no room until its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
  * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
@@ -30,6 +31,11 @@ public final class BodyQueue {
     private final AtomicBoolean paused = new AtomicBoolean();
     private final AtomicLong receivedBytes = new AtomicLong();
     private final AtomicLong bytesToDiscard = new AtomicLong();
+    private @Nullable ByteBuf lastAddedRoot;
+    private @Nullable ByteBuf lastRemovedRoot;
+    /** The memory that the removed chunk counts with until it is decoded. */
+    private long costInDecoder;
+
     private volatile boolean discards;
     private volatile boolean finished;
 
@@ -52,31 +58,19 @@ public final class BodyQueue {
             chunk.release();
             return false;
         }
-        ByteBuf waiting = wastesMemory(chunk) ? copy(chunk) : chunk;
-        int kept = waiting.capacity();
+        ByteBuf waiting = KeptMemory.compact(chunk);
+        ByteBuf root = KeptMemory.root(waiting);
+        long kept = cost(waiting, root, lastAddedRoot);
+        lastAddedRoot = root;
         waitingBytes.addAndGet(kept);
         memory.addWaiting(kept);
         chunks.add(waiting);
         return true;
     }
 
-    /** {@return whether {@code chunk} is a slice of a buffer that is at most half full, such as the buffer of a short network read} */
-    private static boolean wastesMemory(ByteBuf chunk) {
-        ByteBuf root = chunk;
-        for (ByteBuf outer; (outer = root.unwrap()) != null; ) {
-            root = outer;
-        }
-        return chunk.capacity() < root.capacity() && root.writerIndex() <= root.capacity() / 2;
-    }
-
-    /** {@return a copy of the bytes of {@code chunk}, which is released} */
-    private static ByteBuf copy(ByteBuf chunk) {
-        try {
-            int size = chunk.readableBytes();
-            return chunk.alloc().buffer(size, size).writeBytes(chunk, chunk.readerIndex(), size);
-        } finally {
-            chunk.release();
-        }
+    /** {@return the memory that {@code chunk} counts with after a chunk with the root {@code previous}} */
+    private static long cost(ByteBuf chunk, ByteBuf root, @Nullable ByteBuf previous) {
+        return root == previous ? chunk.capacity() : KeptMemory.of(root);
     }
 
     public void finish() {
@@ -133,13 +127,18 @@ public final class BodyQueue {
 
     /** {@return the next chunk, <em>transferred</em> to the caller} It counts against the room until {@link #decoded}. */
     public ByteBuf remove() {
-        return chunks.remove();
+        ByteBuf chunk = chunks.remove();
+        ByteBuf root = KeptMemory.root(chunk);
+        costInDecoder = cost(chunk, root, lastRemovedRoot);
+        lastRemovedRoot = root;
+        return chunk;
     }
 
-    /** Stops counting {@code bytes} of removed chunks. */
-    public void decoded(int bytes) {
-        memory.addWaiting(-bytes);
-        waitingBytes.addAndGet(-bytes);
+    /** Stops counting the memory of the chunk that was removed last. Idempotent. */
+    public void decoded() {
+        memory.addWaiting(-costInDecoder);
+        waitingBytes.addAndGet(-costInDecoder);
+        costInDecoder = 0;
     }
 
     /** {@return whether at least half of the window is free, which is enough to wake a paused source} */
@@ -160,9 +159,9 @@ public final class BodyQueue {
 
     /** Releases all chunks. */
     public void clear() {
-        for (ByteBuf chunk; (chunk = chunks.poll()) != null; ) {
-            decoded(chunk.capacity());
-            chunk.release();
+        while (!chunks.isEmpty()) {
+            remove().release();
+            decoded();
         }
     }
 }

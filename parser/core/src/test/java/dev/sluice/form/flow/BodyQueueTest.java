@@ -2,48 +2,119 @@ package dev.sluice.form.flow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.storage.UnchargedMemory;
+import dev.sluice.testkit.BufferKind;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
+/** {@link BodyQueue} and {@link KeptMemory}. */
 @ExtendWith(LeakCheck.class)
 class BodyQueueTest {
+    private static final int READ = 64 << 10;
+
     private final UnchargedMemory memory = new UnchargedMemory(64 << 20);
     private final BodyQueue queue = new BodyQueue(memory);
 
     private static ByteBuf read(int size) {
-        return PooledByteBufAllocator.DEFAULT.directBuffer(2048, 2048).writeZero(size);
+        return PooledByteBufAllocator.DEFAULT.directBuffer(READ, READ).writeZero(size);
+    }
+
+    @AfterEach
+    void nothingIsCounted() {
+        queue.clear();
+        assertEquals(0, memory.waiting());
+        assertEquals(BodyQueue.WINDOW, queue.room());
     }
 
     @Test
     void sliceOfAShortRead_isCopied() {
-        ByteBuf read = read(1024).setByte(1000, 'a');
+        ByteBuf read = read(READ / 2).setByte(1000, 'a');
         ByteBuf slice = read.retainedSlice(1000, 20);
         slice.readByte();
         queue.add(slice);
         assertEquals(1, read.refCnt());
         read.release();
         assertEquals(19, memory.waiting());
-        queue.clear();
-        assertEquals(0, memory.waiting());
     }
 
     @Test
     void sliceOfAFullRead_andWholeBuffer_areNotCopied() {
-        ByteBuf read = read(1025);
+        ByteBuf read = read(READ / 2 + 1);
         ByteBuf slice = read.readRetainedSlice(20);
         ByteBuf whole = read(1);
         queue.add(slice);
         queue.add(whole);
-        assertSame(slice, queue.remove());
-        assertSame(whole, queue.remove());
-        assertEquals(20 + 2048, memory.waiting());
-        slice.release();
-        whole.release();
+        assertEquals(READ + READ, memory.waiting());
+        for (ByteBuf added : List.of(slice, whole)) {
+            assertSame(added, queue.peek());
+            queue.remove().release();
+            queue.decoded();
+        }
         read.release();
+    }
+
+    @Test
+    void slicesOfOneRead_countItOnce() {
+        ByteBuf read = read(READ);
+        for (int i = 0; i < 8; i++) {
+            queue.add(read.readRetainedSlice(READ / 8));
+        }
+        read.release();
+        assertEquals(READ + 7 * READ / 8, memory.waiting());
+        queue.remove().release();
+        queue.decoded();
+        assertEquals(7 * READ / 8, memory.waiting());
+    }
+
+    /** A client can fill a read with chunk extensions, so that it contains few bytes of the body. */
+    @Test
+    void fewBytesOfEachRead_fillTheWindow() {
+        List<ByteBuf> reads = new ArrayList<>();
+        while (queue.room() > 0 && reads.size() < 100) {
+            reads.add(read(READ));
+            queue.add(reads.get(reads.size() - 1).retainedSlice(7, 1));
+        }
+        assertEquals(BodyQueue.WINDOW / READ, reads.size());
+        reads.forEach(ByteBuf::release);
+    }
+
+    @Test
+    void partOfAnArray_countsWithTheArray() { // a buffer of WebFlux on Tomcat
+        queue.add(Unpooled.wrappedBuffer(new byte[8192], 0, 1));
+        assertEquals(8192, memory.waiting());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void keptMemory_ofASlice_isTheMemoryOfItsBuffer(BufferKind kind) {
+        ByteBuf buffer = kind.wrap(new byte[100], 0, 100);
+        ByteBuf slice = buffer.slice(10, 1).duplicate().asReadOnly();
+        assertSame(KeptMemory.root(buffer), KeptMemory.root(slice));
+        assertTrue(KeptMemory.of(slice) >= 100);
+        buffer.release();
+    }
+
+    @Test
+    void keptMemory_ofAComposite_isTheMemoryOfItsComponents() {
+        ByteBuf read = read(READ);
+        ByteBuf composite = Unpooled.wrappedBuffer(read.retainedSlice(0, 10), read.retainedSlice(20, 10), read(1));
+        assertEquals(3 * READ, KeptMemory.of(composite.slice(3, 1)));
+        assertSame(read, KeptMemory.compact(read));
+        ByteBuf copy = KeptMemory.compact(composite);
+        assertEquals(21, KeptMemory.of(copy));
+        assertEquals(1, read.refCnt());
+        read.release();
+        copy.release();
     }
 }

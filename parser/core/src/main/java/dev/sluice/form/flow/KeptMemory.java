@@ -1,0 +1,64 @@
+package dev.sluice.form.flow;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+
+/**
+ * The memory that a buffer keeps in use until it is released.
+ *
+ * <p>A transport reads into a buffer of 2 to 64 KiB, and codecs cut slices from it. A slice has its own indices, and sometimes its own
+ * reference count, but it keeps the whole buffer that it was cut from. A slice of one byte may therefore keep 64 KiB. The buffer at the end
+ * of the chain of {@link ByteBuf#unwrap} is the <em>root</em>. Duplicates, read-only views and the wrappers of leak detection are in the
+ * same chain. A composite buffer is a root that keeps the roots of all its components, and a slice of it does so, too. If two components
+ * have the same root, it counts twice.
+ *
+ * <p>The cost of a buffer depends on its root only. The reference count of the root does not matter, because codecs and other slices may
+ * release their references at any time. The slices of a full network read have the same root, and a queue must not count it for each of
+ * them. Slices are cut and queued in order, so a queue compares each buffer with its neighbour.
+ *
+ * <p>The capacity of a root is taken as its memory. The allocator rounds sizes up, and it may keep the memory of a released root for later
+ * buffers. A composite buffer of an unknown class counts with its capacity.
+ */
+public final class KeptMemory {
+    private KeptMemory() {}
+
+    /** {@return the buffer whose memory {@code buffer} keeps} */
+    public static ByteBuf root(ByteBuf buffer) {
+        ByteBuf root = buffer;
+        for (ByteBuf inner; (inner = root.unwrap()) != null; ) {
+            root = inner;
+        }
+        return root;
+    }
+
+    /** {@return the number of bytes of memory that {@code buffer} keeps} */
+    public static long of(ByteBuf buffer) {
+        ByteBuf root = root(buffer);
+        if (!(root instanceof CompositeByteBuf components)) {
+            return root.capacity();
+        }
+        long sum = 0;
+        for (ByteBuf component : components) {
+            sum += of(component);
+        }
+        return sum;
+    }
+
+    /**
+     * {@return {@code buffer}, or a copy of its bytes if at most half of the memory that it keeps was written} The buffer is
+     * <em>transferred</em>, and so is the result. A root is not copied, because it may be a read buffer that is about to be used again.
+     */
+    public static ByteBuf compact(ByteBuf buffer) {
+        ByteBuf root = root(buffer);
+        long kept = of(root);
+        if (buffer.capacity() == kept || 2L * root.writerIndex() > kept) {
+            return buffer;
+        }
+        try {
+            int size = buffer.readableBytes();
+            return buffer.alloc().buffer(size, size).writeBytes(buffer, buffer.readerIndex(), size);
+        } finally {
+            buffer.release();
+        }
+    }
+}
