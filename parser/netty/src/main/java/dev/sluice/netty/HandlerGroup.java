@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *     by a given deadline
  * @param shutdownDeadline the time at which open handlers are closed, in terms of {@link System#nanoTime()}; null
  *     before the shutdown
- * @param queuedBytes the bytes in the inbound queues of all connections
+ * @param queuedMemory the memory that the inbound queues of all connections keep
  * @param order checks the order of handlers once, and logs a warning if it is wrong
  */
 record HandlerGroup(
@@ -34,7 +34,7 @@ record HandlerGroup(
         long drainNanos,
         Map<CompletableFuture<Void>, LongConsumer> open,
         AtomicReference<@Nullable Long> shutdownDeadline,
-        AtomicLong queuedBytes,
+        AtomicLong queuedMemory,
         PipelineOrder order) {
     /**
      * {@return the number of bytes to drain after the response to a request without a form; forms have their own limit}

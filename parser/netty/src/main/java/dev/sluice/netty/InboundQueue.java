@@ -1,6 +1,8 @@
 package dev.sluice.netty;
 
+import dev.sluice.form.flow.KeptMemory;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.handler.codec.http.HttpContent;
@@ -16,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A read is requested only if the queue is empty and more messages can be handled, so that a slow sink stops the
  * client. There is one exception: while a form waits for a sink, {@link #probe} reads ahead a little to notice that the
- * client has closed the connection. The queued bytes are bounded for each connection, and for all connections of the group
- * together.
+ * client has closed the connection. The memory that the queued contents keep is bounded for each connection, and for all
+ * connections of the group together: a slice counts with the {@linkplain KeptMemory network read} that it was cut from, once for
+ * all its slices. If a content must wait and keeps much more memory than it has bytes, it is copied.
  */
 final class InboundQueue {
     /**
@@ -29,17 +32,19 @@ final class InboundQueue {
     /** All queues together may hold 1/8 of the memory budget. */
     private static final int SHARE_OF_BUDGET = 8;
 
-    private static final long MIN_TOTAL_BYTES = 1 << 20;
+    private static final long MIN_TOTAL_MEMORY = 1 << 20;
 
     private final Deque<Object> messages = new ArrayDeque<>();
     private final int maxBytes;
-    private final long maxTotalBytes;
-    /** The bytes in the queues of all connections. */
-    private final AtomicLong totalBytes;
+    private final long maxTotalMemory;
+    /** The memory that the queues of all connections keep. */
+    private final AtomicLong totalMemory;
 
     private long bytes;
-    /** The part of {@link #bytes} that is included in {@link #totalBytes}. */
-    private long reportedBytes;
+    /** The memory that the contents keep. */
+    private long memory;
+    /** The part of {@link #memory} that is included in {@link #totalMemory}. */
+    private long reportedMemory;
 
     private long receivedBytes;
     private boolean reading;
@@ -49,27 +54,55 @@ final class InboundQueue {
 
     InboundQueue(HandlerGroup group) {
         maxBytes = group.bytesPerTurn();
-        totalBytes = group.queuedBytes();
-        maxTotalBytes = Math.max(group.forms().options().memory().capacity() / SHARE_OF_BUDGET, MIN_TOTAL_BYTES);
+        totalMemory = group.queuedMemory();
+        maxTotalMemory = Math.max(group.forms().options().memory().capacity() / SHARE_OF_BUDGET, MIN_TOTAL_MEMORY);
     }
 
     /** Updates the total of all connections. Called after a read, when the queue is usually empty again. */
-    void reportBytes() {
-        if (bytes != reportedBytes) {
-            totalBytes.addAndGet(bytes - reportedBytes);
-            reportedBytes = bytes;
+    void reportMemory() {
+        if (memory != reportedMemory) {
+            totalMemory.addAndGet(memory - reportedMemory);
+            reportedMemory = memory;
         }
     }
 
-    private static int size(Object message) {
-        return message instanceof HttpContent content ? content.content().readableBytes() : 0;
+    private static ByteBuf bytesOf(@Nullable Object message) {
+        return message instanceof HttpContent content ? content.content() : Unpooled.EMPTY_BUFFER;
+    }
+
+    /**
+     * Counts a message that was added or removed.
+     *
+     * @param neighbour the message next to it in the queue. If both are slices of one root, the root stays counted
+     * @param sign 1 or -1
+     */
+    private void count(Object message, @Nullable Object neighbour, int sign) {
+        ByteBuf root = KeptMemory.root(bytesOf(message));
+        memory += root == KeptMemory.root(bytesOf(neighbour)) ? 0 : sign * KeptMemory.of(root);
+        bytes += sign * bytesOf(message).readableBytes();
     }
 
     /** @param message <em>transferred</em> */
     void add(Object message) {
+        count(message, messages.peekLast(), 1);
         messages.add(message);
-        bytes += size(message);
-        receivedBytes += size(message);
+        receivedBytes += bytesOf(message).readableBytes();
+    }
+
+    /** Copies the content of the last message, which must wait, if it keeps much more memory than it has bytes. */
+    void compactLast() {
+        if (messages.peekLast() instanceof HttpContent last) {
+            messages.removeLast();
+            count(last, messages.peekLast(), -1);
+            ByteBuf compact = KeptMemory.compact(last.content());
+            HttpContent kept = last;
+            if (compact != last.content()) {
+                kept = last.replace(compact);
+                kept.setDecoderResult(last.decoderResult()); // replace() does not copy it
+            }
+            count(kept, messages.peekLast(), 1);
+            messages.add(kept);
+        }
     }
 
     /** {@return the number of body bytes that the connection has received} */
@@ -84,8 +117,8 @@ final class InboundQueue {
      * limit only if all queues together exceed their share of the memory budget.
      */
     boolean exceedsLimit(ChannelHandlerContext ctx) {
-        return bytes > maxBytes
-                && (totalBytes.get() - reportedBytes + bytes > maxTotalBytes || reading && !isReadExtended(ctx));
+        return bytes > maxBytes && reading && !isReadExtended(ctx)
+                || memory > maxBytes && totalMemory.get() - reportedMemory + memory > maxTotalMemory;
     }
 
     /** {@return whether the transport continues a read, although it usually ends a read if {@code autoRead} is off} */
@@ -122,7 +155,7 @@ final class InboundQueue {
     /** {@return the first message: <em>transferred</em>} */
     Object remove() {
         Object message = messages.remove();
-        bytes -= size(message);
+        count(message, messages.peek(), -1);
         return message;
     }
 
@@ -176,7 +209,10 @@ final class InboundQueue {
      */
     void probe(ChannelHandlerContext ctx, boolean begin) {
         probing |= begin && !reading;
-        if (probing && bytes <= maxBytes / 4 && messages.size() < MAX_MESSAGES && totalBytes.get() <= maxTotalBytes) {
+        if (probing
+                && memory <= maxBytes / 4
+                && messages.size() < MAX_MESSAGES
+                && totalMemory.get() <= maxTotalMemory) {
             requestRead(ctx);
         }
     }

@@ -76,7 +76,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
                 inbound.discard();
             }
         } finally {
-            inbound.reportBytes();
+            inbound.reportMemory();
         }
         FormExchange form = request.form();
         CompletionStage<?> end = form == null ? CompletableFuture.completedStage(null) : form.abortTruncated();
@@ -101,6 +101,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         inbound.add(message);
         handleQueue(ctx);
+        inbound.compactLast();
         FormExchange form = request.form();
         if (inbound.exceedsLimit(ctx) && form != null && !request.isFullyReceived()) {
             form.abort(MultipartException.because(Reason.BODY_TOO_LARGE)
@@ -142,7 +143,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             closer.begin(ctx, request.maxDrainBytes());
         }
         handleQueue(ctx);
-        inbound.reportBytes();
+        inbound.reportMemory();
         FormExchange form = request.form();
         if (closer.hasBegun()) {
             closer.drain(ctx, request.isFullyReceived());

@@ -547,8 +547,41 @@ class MultipartHandlerTest {
         assertEquals("/next", channel.<HttpRequest>readInbound().uri());
     }
 
-    @Test
-    void readAhead_ofAllConnections_isBounded() {
+    /**
+     * Each read brings one byte of the body.
+     *
+     * @param used the other bytes of each read, such as chunk extensions
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 64 << 10})
+    void readAhead_ofSingleBytes_keepsBoundedMemory(int used) {
+        open(onLoop());
+        upload.shut();
+        byte[] body = Upload.body(2_000);
+        int at = 1_000;
+        channel.writeInbound(head("/upload"), content(body, 0, at));
+        channel.advanceTimeBy(2, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        List<ByteBuf> received = new ArrayList<>();
+        for (int before = 0; reads.count > before && at < body.length; at++) {
+            before = reads.count;
+            ByteBuf read = PooledByteBufAllocator.DEFAULT.directBuffer(64 << 10);
+            received.add(read.setByte(0, body[at]).writerIndex(used));
+            channel.writeInbound(new DefaultHttpContent(read.retainedSlice(0, 1)));
+        }
+        long kept = received.stream().filter(read -> read.refCnt() > 1).count();
+        assertTrue(kept <= 2, "network reads of 64 KiB: " + kept);
+        assertEquals(used > 1, kept > 0, "the slices of short reads are copied");
+        received.forEach(ByteBuf::release);
+        upload.open();
+        channel.writeInbound(content(body, at, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+        assertEquals(2_000, upload.bytes.get());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 60_000})
+    void readAhead_ofAllConnections_isBounded(int bytesPerRead) {
         upload.change = by -> by.admission(Readiness::pending);
         open(onWorkers(workers));
         List<EmbeddedChannel> paused = new ArrayList<>();
@@ -563,7 +596,8 @@ class MultipartHandlerTest {
             one.advanceTimeBy(2, TimeUnit.SECONDS);
             one.runScheduledPendingTasks();
             if (counter.count > before) {
-                one.writeInbound(content(new byte[60_000]));
+                HttpContent read = content(new byte[60_000]);
+                one.writeInbound(read.replace(read.content().readSlice(bytesPerRead)));
                 held += 60_000;
             }
             paused.add(one);
