@@ -72,7 +72,7 @@ class S3FormTest {
         @Override
         public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
             if (name.startsWith(throwing)) {
-                throw new IllegalStateException(name + " cannot be sent");
+                throw new NoClassDefFoundError(name);
             }
             return CompletableFuture.supplyAsync(
                     () -> {
