@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>If {@code clamd} finds a signature, the form fails with {@link Reason#PART_REFUSED} (422).
  *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link
  *       Reason#PART_TOO_LARGE} (413).
- *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link Reason#UNAVAILABLE} (503), and
- *       the cause is the original exception. With {@link Builder#acceptUnscanned}, such a part is accepted instead, and so is a part that
- *       is too large.
+ *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link
+ *       Reason#UNAVAILABLE} (503), and the cause is the original exception. With {@link Builder#acceptUnscanned}, such
+ *       a part is accepted instead. A part that is too large is then accepted as well.
  * </ul>
  *
  * <p>{@code clamd} ends connections on which it receives nothing for {@code ReadTimeout} (120 s by default), and the

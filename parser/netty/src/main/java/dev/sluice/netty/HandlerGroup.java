@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * The settings and the shared state of all handlers of a {@link MultipartHandlers}. Thread-safe.
  *
  * @param executor null if forms are decoded on the event loop
- * @param open for each open handler, a future that completes when it has ended, mapped to the action that shuts it down
- *     by a given deadline
+ * @param open for each open handler, a future that completes when the handler has ended, mapped to the action that
+ *     shuts the handler down by a given deadline
  * @param shutdownDeadline the time at which open handlers are closed, in terms of {@link System#nanoTime()}; null
  *     before the shutdown
  * @param queuedMemory the memory that the inbound queues of all connections keep

@@ -74,7 +74,6 @@ final class RequestForm {
         return service;
     }
 
-    /** {@return the options for the form} */
     FormOptions options() {
         return options;
     }

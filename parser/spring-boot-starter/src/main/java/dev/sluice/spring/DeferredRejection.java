@@ -75,7 +75,6 @@ final class DeferredRejection implements FilterChain {
         return true;
     }
 
-    /** {@return the stored rejection, or null} */
     @Nullable
     MultipartRequestException rejection() {
         return rejection;

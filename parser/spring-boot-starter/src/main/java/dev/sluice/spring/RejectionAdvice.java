@@ -69,8 +69,8 @@ final class RejectionAdvice {
     }
 
     /**
-     * Responds with 415 to a request that is not a form, if its controller needs one. Spring would respond with 500, unless
-     * the controller {@code consumes} only forms.
+     * Responds with 415 to a request that is not a form, if the controller needs a form. Spring would respond with 500,
+     * unless the controller {@code consumes} only forms.
      */
     @ExceptionHandler
     @Nullable

@@ -62,7 +62,7 @@ final class RejectionLog implements FormMetrics {
     @Override
     public void formEnded(FormSummary summary) {
         switch (summary.outcome()) {
-            case COMPLETED, ABORTED, FAILED -> {} // the application or the adapter handles failures
+            case COMPLETED, ABORTED, FAILED -> {} // not rejections; exception handlers report failures
             default -> log(summary);
         }
         if (next != null) {

@@ -16,8 +16,8 @@ import org.springframework.web.servlet.HandlerMapping;
 /**
  * A mapping that throws a rejection inside the DispatcherServlet, because only the DispatcherServlet calls exception
  * handlers. If {@link BootFilter} or another filter, such as one that reads a CSRF token, rejects a form, the request
- * is forwarded to the DispatcherServlet. This mapping comes before all others, so that no controller is called: some of
- * the filters that protect controllers have not run.
+ * is forwarded to the DispatcherServlet. This mapping comes before all other mappings, so that no controller is called:
+ * some of the filters that protect controllers have not run.
  */
 final class RejectionMapping implements HandlerMapping, Ordered {
     private static final String REJECTION = RejectionMapping.class.getName();

@@ -107,7 +107,7 @@ record S3Properties(
                         || !String.valueOf(endpoint.getScheme()).matches("https?"))) {
             throw invalid("endpoint", endpoint, "it is not a URL such as http://localhost:8333");
         } else if ((accessKey == null) != (secretKey == null) || sessionToken != null && accessKey == null) {
-            throw new StoreStartException( // unlike the exception of Boot, this one shows no values
+            throw new StoreStartException( // an exception of Boot would show the values
                     "sluice.s3.access-key and sluice.s3.secret-key belong together, but only "
                             + (accessKey != null
                                     ? "the access key"

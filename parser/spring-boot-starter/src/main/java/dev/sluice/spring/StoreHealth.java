@@ -14,7 +14,9 @@ final class StoreHealth {
 
     private StoreHealth() {}
 
-    /** {@return why the store cannot be used, or empty if it responds} Blocks for at most 10 seconds. */
+    /**
+     * {@return the reason why the store cannot be used, or empty if the store responds} Blocks for at most 10 seconds.
+     */
     static Optional<Exception> check(ObjectStore store, S3Properties properties) {
         CompletableFuture<ObjectStore.Page> listed = store.list(properties.prefix() + ".probe/", null);
         try {

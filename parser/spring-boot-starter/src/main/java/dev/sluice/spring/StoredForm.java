@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A form whose files are in the object store. A controller method of Spring MVC or WebFlux receives it as a parameter:
  * the files stream into the store while they arrive, and the method is called after the form has been committed.
  *
- * <p>It must be the only parameter that reads the form. Use {@link #text} and {@link #fields} for its fields.
+ * <p>This parameter must be the only one that reads the form. Use {@link #text} and {@link #fields} for its fields.
  *
  * @param id the identifier of the form in the store, for {@link dev.sluice.s3.S3Sinks#find} and {@link
  *     dev.sluice.s3.S3Sinks#delete}. A form without files is not stored

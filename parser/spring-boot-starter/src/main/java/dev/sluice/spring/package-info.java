@@ -10,10 +10,11 @@
  * ({@code sluice.max-files=20}), and takes precedence. {@code sluice.paths[/videos/*].max-part-bytes} applies to one
  * path, or to all paths below it. With {@code sluice.enabled=false} the container reads uploads.
  *
- * <p>A rejected form raises Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}, even
- * if a filter such as Spring Security's reads it first. If the application does not handle the exception, the response
- * is a {@code ProblemDetail} that names the limit, or the error page of the application if the client prefers HTML. The
- * response has the headers of Spring Security and CORS. A form that Spring Cloud Gateway forwards is not read.
+ * <p>A rejected form raises Spring's own {@code MaxUploadSizeExceededException} or {@code MultipartException}, even if
+ * a filter such as Spring Security's reads the form first. If the application does not handle the exception, the
+ * response is a {@code ProblemDetail} that names the limit, or the error page of the application if the client prefers
+ * HTML. The response has the headers of Spring Security and CORS. A form that Spring Cloud Gateway forwards is not
+ * read.
  *
  * <p>In WebFlux applications {@code spring.webflux.multipart.*} applies with Boot's defaults: 256 KB in memory and 10
  * KB of header fields for each part, and any number of parts of any size. A limit for which Boot has no property has
