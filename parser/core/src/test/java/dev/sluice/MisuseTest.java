@@ -191,8 +191,8 @@ class MisuseTest {
             assertState("has been read before", () -> first.transferTo(java.io.OutputStream.nullOutputStream()));
             MultipartReader.Part second = reader.nextPart();
             assertNotNull(second);
-            assertState("before the next call of nextPart()", stream::read);
-            assertState("before the next call of nextPart()", first::text);
+            assertState("before the next call to nextPart()", stream::read);
+            assertState("before the next call to nextPart()", first::text);
             assertEquals("v", second.text());
             assertEquals("a", first.name());
         }
