@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *       the {@link Event#NEED_INPUT} events and the division of the content into {@link Event#DATA} events depend on it.
  *   <li>File data is not copied. {@link #data()} is a slice of the chunk, except for text that looked like a delimiter and turned out to be
  *       data.
- *   <li>The decoder holds at most one chunk and one header section of limited size. Its work is linear in the number of bytes fed.
+ *   <li>The decoder holds at most one chunk, and a header section of limited size. Its work is linear in the number of bytes fed.
  *   <li>Chunks are never modified. Only the bytes between the reader index and the writer index are read. Every kind of buffer is accepted.
  *       Heap buffers, and direct buffers over contiguous memory, are searched fastest.
  * </ul>

@@ -291,7 +291,7 @@ public final class MultipartException extends IOException {
             this.setting = reason.setting();
         }
 
-        /** Replaces the message by {@code value}, which must not contain client input. Each {@code #} is replaced by the limit. */
+        /** Replaces the message with {@code value}, which must not contain client input. Each {@code #} is replaced by the limit. */
         public Builder saying(String value) {
             this.sentence = value;
             return this;

@@ -389,8 +389,8 @@ public final class MultipartReader implements AutoCloseable {
 
         /**
          * {@return the next bytes of the body as sent, at least one, or null at its end} The buffer is <em>borrowed</em> until the next
-         * call to this method, to {@link MultipartReader#nextPart()} or to {@link MultipartReader#close()}; retain it to keep it longer. This
-         * method cannot be combined with the other methods that read the body.
+         * call to this method, to {@link MultipartReader#nextPart()} or to {@link MultipartReader#close()}; retain it to keep it longer.
+         * This method cannot be combined with the other methods that read the body.
          *
          * @throws MultipartException if the body is not acceptable
          * @throws IOException the exception of the source, unchanged

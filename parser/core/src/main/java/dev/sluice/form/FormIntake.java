@@ -158,7 +158,7 @@ public final class FormIntake {
             if (!inTime) {
                 ending.compareAndSet(null, new Ending(deadlines.clientTooSlow(), false, true));
             }
-            callByOffer();
+            decodeOnOffer();
         } else if (!inTime) {
             queue.stopDiscarding();
         }
@@ -201,7 +201,7 @@ public final class FormIntake {
         }
         queue.finish();
         deadlines.received(0, over);
-        callByOffer();
+        decodeOnOffer();
     }
 
     /**
@@ -214,7 +214,7 @@ public final class FormIntake {
      */
     public void abort(Throwable reason) {
         endNow(reason);
-        callNow(); // even if another end was requested: the thread that should confirm it may never run
+        decodeNow(); // even if another end was requested: the thread that should confirm it may never run
     }
 
     /** {@return whether the form has ended, successfully or not; there may still be demand for bytes to discard} */
@@ -272,7 +272,7 @@ public final class FormIntake {
         if (ending.compareAndSet(null, requested)) {
             Runnable confirm = () -> {
                 ending.compareAndSet(requested, stillHolds.getAsBoolean() ? new Ending(reason, false, true) : null);
-                callNow();
+                decodeNow();
             };
             try {
                 source.resume(confirm);
@@ -284,13 +284,13 @@ public final class FormIntake {
 
     // ---- one thread at a time
 
-    private void callNow() {
+    private void decodeNow() {
         if (decoding.trigger()) {
             runTurn();
         }
     }
 
-    private void callByOffer() {
+    private void decodeOnOffer() {
         if (decoding.trigger()) {
             try {
                 source.run(this::runTurn);
@@ -305,12 +305,12 @@ public final class FormIntake {
      * Schedules decoding on a thread of the source. The scheduled task triggers {@link #decoding} itself, so that other threads can still
      * trigger {@code decoding} if the container discards the task.
      */
-    private void callLater() {
+    private void decodeLater() {
         try {
-            source.resume(this::callNow);
+            source.resume(this::decodeNow);
         } catch (RuntimeException | Error e) { // no thread is available
             endNow(e);
-            callNow();
+            decodeNow();
         }
     }
 
@@ -329,7 +329,7 @@ public final class FormIntake {
         decodedInTurn = 0;
         turnIsOver = false;
         if (decoding.run()) {
-            callLater();
+            decodeLater();
         }
     }
 
@@ -431,7 +431,7 @@ public final class FormIntake {
         }
         deadlines.startSinkWait();
         pending = sink;
-        sink.whenReady(this::callLater);
+        sink.whenReady(this::decodeLater);
         return true;
     }
 
@@ -461,10 +461,10 @@ public final class FormIntake {
         queue.decoded();
         bytesInDecoder = 0;
         discardChunks();
-        boolean worthIt = !wasAborted
+        boolean drains = !wasAborted
                 && reason instanceof IOException
                 && !(reason instanceof MultipartException e && e.kind() == MultipartException.Kind.TOO_SLOW);
-        queue.discard(worthIt ? worthDiscarding() : 0);
+        queue.discard(drains ? bytesToDiscard() : 0);
         pending = null;
         over = true;
         completion.completeExceptionally(reason);
@@ -472,7 +472,7 @@ public final class FormIntake {
     }
 
     /** {@return the number of bytes to read and discard, so that the client reads the response; 0 for none} */
-    private long worthDiscarding() {
+    private long bytesToDiscard() {
         long most = options.maxDrainBytes();
         FormHead head = source.head();
         long expected = head.contentLength();

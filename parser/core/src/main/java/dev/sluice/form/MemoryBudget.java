@@ -164,7 +164,7 @@ public final class MemoryBudget {
          * @throws IllegalStateException after {@link #close()}
          */
         public boolean tryReserve(long bytes) {
-            requirePositive(bytes);
+            requireNotNegative(bytes);
             for (; ; ) {
                 long before = held.get();
                 if (before == CLOSED) {
@@ -202,7 +202,7 @@ public final class MemoryBudget {
          * @param bytes the number of bytes, 0 or more, at most {@link #held()}
          */
         public void release(long bytes) {
-            requirePositive(bytes);
+            requireNotNegative(bytes);
             for (; ; ) {
                 long before = held.get();
                 if (before == CLOSED) {
@@ -219,7 +219,7 @@ public final class MemoryBudget {
             }
         }
 
-        private static void requirePositive(long bytes) {
+        private static void requireNotNegative(long bytes) {
             if (bytes < 0) {
                 throw new IllegalArgumentException("bytes is " + bytes + ", must be 0 or more");
             }

@@ -159,7 +159,7 @@ public final class ContentTypeParser {
         skipBlanks();
         comma = at < end && text.charAt(at) == ',' && preset.accepts(Deviation.COMMA_AFTER_MEDIA_TYPE);
         if (at < end && text.charAt(at) != ';' && !comma) {
-            throw junk();
+            throw unexpectedText();
         }
         TypeParameters parameters = new TypeParameters(text, at);
         while (parameters.next()) {
@@ -171,7 +171,7 @@ public final class ContentTypeParser {
                 skipBlanks();
             }
             if (at < end) {
-                throw junk();
+                throw unexpectedText();
             }
         }
         if (boundary == null) {
@@ -269,7 +269,7 @@ public final class ContentTypeParser {
         return text.substring(start, at++);
     }
 
-    private MultipartException junk() {
+    private MultipartException unexpectedText() {
         if (boundary == null) {
             return error(Reason.MISSING_BOUNDARY, "the Content-Type has no semicolon before its parameters");
         }
