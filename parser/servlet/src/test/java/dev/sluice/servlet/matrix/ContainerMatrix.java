@@ -351,24 +351,28 @@ class ContainerMatrix {
                 |---|---|
                 """.formatted(Runtime.version().feature()));
         RESULTS.keySet().forEach(kind -> page.append("| " + kind.label() + " | " + kind.version() + " |\n"));
-        StringBuilder notes = new StringBuilder();
+        List<String> notes = new ArrayList<>();
         page.append("\n| |");
         RESULTS.keySet().forEach(kind -> page.append(" " + kind.label() + " |"));
         page.append("\n|---|").append("---|".repeat(RESULTS.size())).append("\n");
-        int note = 0;
         for (String check : RESULTS.values().iterator().next().keySet()) {
             page.append("| " + check + " |");
             for (Map.Entry<Distribution, Map<String, String>> each : RESULTS.entrySet()) {
                 if (each.getValue().get(check).isEmpty()) {
                     page.append(" yes |");
                 } else {
-                    page.append(" no (" + ++note + ") |");
-                    notes.append(note + ". " + each.getKey().label() + ": "
-                            + each.getKey().known().get(check) + "\n");
+                    String note =
+                            each.getKey().label() + ": " + each.getKey().known().get(check);
+                    if (!notes.contains(note)) {
+                        notes.add(note);
+                    }
+                    page.append(" no (" + (notes.indexOf(note) + 1) + ") |");
                 }
             }
             page.append("\n");
         }
-        return page + (notes.isEmpty() ? "" : "\n" + notes);
+        page.append(notes.isEmpty() ? "" : "\n");
+        notes.forEach(note -> page.append(notes.indexOf(note) + 1 + ". " + note + "\n"));
+        return page.toString();
     }
 }
