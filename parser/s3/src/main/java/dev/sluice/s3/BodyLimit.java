@@ -26,16 +26,16 @@ import org.jspecify.annotations.Nullable;
  * that wait fail.
  */
 final class BodyLimit {
-    private static final int FIRST = 4;
+    private static final int INITIAL_LIMIT = 4;
 
     /** The client of the SDK has 50 connections by default, and requests without a body need some of them. */
-    private static final int MOST = 32;
+    private static final int MAX_LIMIT = 32;
 
     /** The divisor of the time limit of a body. If a body takes less than the result, the store can receive more bodies at a time. */
     private static final int FAST = 4;
 
-    private static final int MOST_FAILED_ALONE = 2;
-    private static final long LEAST_BYTES_PER_SECOND = 256 << 10;
+    private static final int MAX_FAILED_ALONE = 2;
+    private static final long MIN_BYTES_PER_SECOND = 256 << 10;
 
     private final StoreMetrics metrics;
     private final long attemptNanos;
@@ -43,7 +43,7 @@ final class BodyLimit {
     /** The bodies that wait. Each is completed with whether it is then the only one that is sent. */
     private final Queue<CompletableFuture<Boolean>> waiting = new ArrayDeque<>();
 
-    private int limit = FIRST;
+    private int limit = INITIAL_LIMIT;
     private int sending;
     private int failedAlone;
 
@@ -59,7 +59,7 @@ final class BodyLimit {
 
     /** {@return the additional time for an attempt that sends {@code bytes}} */
     static Duration moreTime(long bytes) {
-        return Duration.ofSeconds(bytes / LEAST_BYTES_PER_SECOND);
+        return Duration.ofSeconds(bytes / MIN_BYTES_PER_SECOND);
     }
 
     /** Makes a request when it is the turn of its body. {@return the response; cancelling it cancels the request or the wait for it} */
@@ -97,7 +97,7 @@ final class BodyLimit {
     private <T> CompletableFuture<T> sendNow(Segment body, Supplier<CompletableFuture<T>> request) {
         long bytes = body.size();
         IsolatedCall.run(() -> metrics.sending(1, bytes));
-        CompletableFuture<T> sent = Retries.made(request);
+        CompletableFuture<T> sent = Retries.tryCall(request);
         sent.whenComplete((response, failure) -> IsolatedCall.run(() -> metrics.sending(-1, -bytes)));
         return sent;
     }
@@ -138,12 +138,12 @@ final class BodyLimit {
             if (failure == null) {
                 failedAlone = 0;
                 boolean isFast = nanos < (attemptNanos + moreTime(bytes).toNanos()) / FAST;
-                limit += isFast && limit < MOST && !waiting.isEmpty() ? 1 : 0;
-            } else if (Retries.passing(Retries.unwrap(failure)) == StoreMetrics.Cause.BUSY
+                limit += isFast && limit < MAX_LIMIT && !waiting.isEmpty() ? 1 : 0;
+            } else if (Retries.transientCause(Retries.unwrap(failure)) == StoreMetrics.Cause.BUSY
                     || isSlow && !(Retries.unwrap(failure) instanceof CancellationException)) {
                 limit = Math.max(1, limit / 2);
                 failedAlone += isSlow && isAlone && sending == 0 ? 1 : 0;
-                takesNothing = isSlow && failedAlone >= MOST_FAILED_ALONE;
+                takesNothing = isSlow && failedAlone >= MAX_FAILED_ALONE;
             }
             if (takesNothing) {
                 rejected = List.copyOf(waiting);

@@ -65,7 +65,7 @@ import org.jspecify.annotations.Nullable;
  * then no record can be written while it exists; or if it replaced the record of a deletion. So a stale or missing response, a late or
  * repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It cannot delete a file of a committed
  * form, and a reader never sees an incomplete form. The tombstone is removed after a time in which no request of its form can be in
- * progress: before each write of its record, a form checks that it is at most {@link #MOST_TIME} old, and stores reject requests that were
+ * progress: before each write of its record, a form checks that it is at most {@link #MAX_COMMIT_TIME} old, and stores reject requests that were
  * signed more than 15 minutes ago. The age of a tombstone is counted by the clock of the store and by the clock of the sweeping process,
  * and the lower age decides.
  *
@@ -77,13 +77,13 @@ final class CommitProtocol {
     static final Duration TOMBSTONE_AGE = Duration.ofDays(7);
 
     /** The time that a form has for its commit. */
-    static final Duration MOST_TIME = TOMBSTONE_AGE.minusDays(2);
+    static final Duration MAX_COMMIT_TIME = TOMBSTONE_AGE.minusDays(2);
 
     /** The name of the intent of a deletion. */
     static final String DELETION = "delete";
 
     static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
-    static final int MOST_ATTEMPTS = 6;
+    static final int MAX_ATTEMPTS = 6;
     private static final Duration PAUSE = Duration.ofMillis(50);
     private static final int BATCH = 500;
 
@@ -159,7 +159,7 @@ final class CommitProtocol {
     /**
      * Commits a form.
      *
-     * @param isYoung whether the form is younger than {@link #MOST_TIME}
+     * @param isYoung whether the form is younger than {@link #MAX_COMMIT_TIME}
      * @return a future that completes if the form is committed, and fails if it can no longer be committed or if the outcome is not known
      */
     CompletableFuture<Void> commit(FormRecord record, BooleanSupplier isYoung) {
@@ -201,7 +201,7 @@ final class CommitProtocol {
         if (!mayWrite.getAsBoolean()) {
             return CompletableFuture.failedFuture(new IOException("the form took too long"));
         }
-        return Retries.made(() -> store.write(recordKey(mine.id()), mine.bytes(), etag))
+        return Retries.tryCall(() -> store.write(recordKey(mine.id()), mine.bytes(), etag))
                 .handle((written, failure) -> failure)
                 .thenCompose(failure -> failure == null && mine.isCommitted()
                         ? CompletableFuture.completedFuture(mine)
@@ -211,7 +211,7 @@ final class CommitProtocol {
                                     && standing != null
                                     && !found.etag().equals(etag)) {
                                 return CompletableFuture.completedFuture(standing);
-                            } else if (attempt >= MOST_ATTEMPTS || failure != null && Retries.isHopeless(failure)) {
+                            } else if (attempt >= MAX_ATTEMPTS || failure != null && Retries.isPermanent(failure)) {
                                 return CompletableFuture.failedFuture(Objects.requireNonNullElseGet(
                                         failure, () -> new IOException("the object store shows no record")));
                             }
@@ -246,7 +246,7 @@ final class CommitProtocol {
         forgotten.addAll(intents);
         return isCollecting.getAndSet(true)
                 ? DONE
-                : Retries.made(() -> store.after(COLLECTING))
+                : Retries.tryCall(() -> store.after(COLLECTING))
                         .handle((collected, closed) -> null)
                         .thenCompose(collected -> {
                             isCollecting.set(false);
@@ -261,7 +261,7 @@ final class CommitProtocol {
         }
         return batch.isEmpty()
                 ? DONE
-                : Retries.made(() -> store.delete(batch))
+                : Retries.tryCall(() -> store.delete(batch))
                         .handle((deleted, failure) -> null) // a sweep deletes what is left
                         .thenCompose(tried -> forgetNext());
     }

@@ -69,8 +69,8 @@ final class FormUpload {
     /** A segment to be sent: a piece of a file, or the whole file if the number is 0. */
     private record Job(S3Sink file, int number, Segment body) {}
 
-    /** An intent is renewed after this fraction of the age at which a sweep ends the form. */
-    private static final int RENEWED = 4;
+    /** The number of times that an intent is renewed within the age at which a sweep ends its form. */
+    private static final int RENEWALS = 4;
 
     final S3Sinks sinks;
     final FormSegments segments;
@@ -104,7 +104,7 @@ final class FormUpload {
     private int inFlight;
 
     private final Queue<S3Sink> waiting = new ArrayDeque<>();
-    private boolean isAsking;
+    private boolean isRequestingMemory;
     private @Nullable Readiness committing;
 
     FormUpload(S3Sinks sinks, String id) {
@@ -193,10 +193,10 @@ final class FormUpload {
     }
 
     /** Renews an intent before it becomes old, so that no sweep ends the form while it receives data. */
-    void keepYoung() {
+    void renewIntent() {
         long last = intentNanos;
         long now = sinks.nanoClock.getAsLong();
-        if (last != 0 && now - last > sinks.maxAge.toNanos() / RENEWED) {
+        if (last != 0 && now - last > sinks.maxAge.toNanos() / RENEWALS) {
             intentNanos = now;
             post(() -> request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {}));
         }
@@ -367,14 +367,14 @@ final class FormUpload {
             if (problem != null || !isActive()) {
                 sent(job);
             } else if (isWhole) {
-                cancellable(Retries.made(() -> sinks.store.put(file.target, job.body)), (stored, cause) -> {
+                cancellable(Retries.tryCall(() -> sinks.store.put(file.target, job.body)), (stored, cause) -> {
                     sent(job);
                     file.stored = stored;
                 });
             } else {
                 String id = Objects.requireNonNull(file.uploadId());
                 CompletableFuture<ObjectStore.Piece> sent =
-                        Retries.made(() -> sinks.store.upload(file.target, id, job.number, job.body));
+                        Retries.tryCall(() -> sinks.store.upload(file.target, id, job.number, job.body));
                 cancellable(sent, (piece, cause) -> {
                     sent(job);
                     if (piece != null) {
@@ -417,7 +417,7 @@ final class FormUpload {
 
     /** Gives memory to waiting sinks, or requests it. */
     private void serveWaiting() {
-        while (!waiting.isEmpty() && !isAsking && !segments.isBusy()) {
+        while (!waiting.isEmpty() && !isRequestingMemory && !segments.isBusy()) {
             int piece = waiting.element().sent + 1;
             long capacity = segments.tryLease(piece);
             if (capacity > 0) {
@@ -429,9 +429,9 @@ final class FormUpload {
                         .saying("two files of the form are written at the same time, and only one has memory")
                         .build());
             } else {
-                isAsking = true;
+                isRequestingMemory = true;
                 cancellable(sinks.memory.lease(sinks.segmentBytes(piece), firstIntent != null), (granted, cause) -> {
-                    isAsking = false;
+                    isRequestingMemory = false;
                     if (granted != null && !waiting.isEmpty()) {
                         waiting.remove().resume(granted);
                     } else if (granted != null) {
@@ -443,8 +443,8 @@ final class FormUpload {
     }
 
     private boolean isYoung() {
-        return Duration.between(since, sinks.clock.instant()).compareTo(CommitProtocol.MOST_TIME) < 0
-                && sinks.nanoClock.getAsLong() - sinceNanos < CommitProtocol.MOST_TIME.toNanos();
+        return Duration.between(since, sinks.clock.instant()).compareTo(CommitProtocol.MAX_COMMIT_TIME) < 0
+                && sinks.nanoClock.getAsLong() - sinceNanos < CommitProtocol.MAX_COMMIT_TIME.toNanos();
     }
 
     private void writeRecord() {
@@ -484,7 +484,7 @@ final class FormUpload {
             }
         }
         List<String> intents = files.stream()
-                .filter(file -> !file.mayHaveOthers())
+                .filter(file -> !file.mayHaveHiddenUpload())
                 .flatMap(file -> Stream.ofNullable(file.intent))
                 .toList();
         if (state == State.FAILED && files.stream().anyMatch(file -> file.intent != null)) {

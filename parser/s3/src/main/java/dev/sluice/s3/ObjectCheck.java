@@ -44,7 +44,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
                 .exceptionallyCompose(failure -> Retries.unwrap(failure) instanceof ResponseException e && e.isMismatch
                         ? CompletableFuture.failedFuture(failure)
                         : lookAt(target, size, crc32, composite, failure, proven));
-        Retries.pass(checked, proven);
+        Retries.forward(checked, proven);
         return proven;
     }
 
@@ -91,7 +91,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {
         return retries.trying(
                 "HeadObject",
-                () -> S3ObjectStore.unlessGone(client.headObject(request ->
+                () -> S3ObjectStore.nullIfMissing(client.headObject(request ->
                                 request.bucket(bucket).key(target.key()).checksumMode(ChecksumMode.ENABLED))
                         .thenApply(response -> {
                             required("an ETag", response.eTag());

@@ -46,7 +46,7 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
                             if (response.deleted().size() < objects.size()) {
                                 String message = "objects could not be deleted: " + response.errors();
                                 boolean mayPass = response.errors().stream()
-                                        .allMatch(error -> Retries.passing(error.code()) != null);
+                                        .allMatch(error -> Retries.transientCause(error.code()) != null);
                                 throw new CompletionException(
                                         mayPass ? ResponseException.incomplete(message) : new IOException(message));
                             }

@@ -39,8 +39,8 @@ record Retries(
         return outcome;
     }
 
-    /** {@return the response to {@code call}; a failed future if it throws} */
-    static <T> CompletableFuture<T> made(Supplier<CompletableFuture<T>> call) {
+    /** {@return the result of {@code call}, or a failed future if it throws} */
+    static <T> CompletableFuture<T> tryCall(Supplier<CompletableFuture<T>> call) {
         try {
             return call.get();
         } catch (RuntimeException | Error e) { // also NoClassDefFoundError: the future must complete
@@ -48,14 +48,14 @@ record Retries(
         }
     }
 
-    /** Completes {@code outcome} as {@code made} completes, and cancels {@code made} together with {@code outcome}. */
-    static <T> void pass(CompletableFuture<T> made, CompletableFuture<T> outcome) {
-        outcome.whenComplete((value, failure) -> made.cancel(true));
-        made.whenComplete((value, failure) -> {
+    /** Completes {@code to} like {@code from}. Cancelling {@code to} cancels {@code from}. */
+    static <T> void forward(CompletableFuture<T> from, CompletableFuture<T> to) {
+        to.whenComplete((value, failure) -> from.cancel(true));
+        from.whenComplete((value, failure) -> {
             if (failure == null) {
-                outcome.complete(value);
+                to.complete(value);
             } else {
-                outcome.completeExceptionally(unwrap(failure));
+                to.completeExceptionally(unwrap(failure));
             }
         });
     }
@@ -73,7 +73,7 @@ record Retries(
         if (outcome.isDone()) {
             return;
         }
-        CompletableFuture<T> running = made(call);
+        CompletableFuture<T> running = tryCall(call);
         outcome.whenComplete((value, failure) -> running.cancel(true));
         running.whenComplete((value, failure) -> {
             if (failure == null) {
@@ -82,7 +82,7 @@ record Retries(
             }
             Throwable reason = unwrap(failure);
             Throwable conflict = isStatus(reason, 409) ? reason : earlier;
-            Cause cause = passing(reason);
+            Cause cause = transientCause(reason);
             if (cause == null || number >= attempts) {
                 outcome.completeExceptionally(
                         explained(what, conflict != null && isStatus(reason, 404) ? conflict : reason));
@@ -102,7 +102,7 @@ record Retries(
     }
 
     /** {@return the reason of an error if another attempt may succeed, otherwise null} */
-    static @Nullable Cause passing(@Nullable String code) {
+    static @Nullable Cause transientCause(@Nullable String code) {
         return switch (Objects.toString(code, "")) {
             case "SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded" ->
                 Cause.BUSY;
@@ -117,9 +117,9 @@ record Retries(
     }
 
     /** {@return the reason of a failure if another attempt may succeed, otherwise null} */
-    static @Nullable Cause passing(Throwable failure) {
+    static @Nullable Cause transientCause(Throwable failure) {
         if (failure instanceof S3Exception e) {
-            Cause cause = e.statusCode() == 503 || e.statusCode() == 429 ? Cause.BUSY : passing(code(e));
+            Cause cause = e.statusCode() == 503 || e.statusCode() == 429 ? Cause.BUSY : transientCause(code(e));
             return cause == null && e.statusCode() >= 500 ? Cause.SERVER : cause;
         } else if (failure instanceof ResponseException) {
             return Cause.DAMAGED;
@@ -129,11 +129,11 @@ record Retries(
         return failure instanceof SdkClientException ? Cause.CONNECTION : null;
     }
 
-    /** {@return whether repeating a conditional write cannot help} */
-    static boolean isHopeless(Throwable failure) {
+    /** {@return whether a conditional write must not be repeated, because the store would reject it again} */
+    static boolean isPermanent(Throwable failure) {
         S3Exception e = response(failure);
         return e != null
-                && passing(e) == null
+                && transientCause(e) == null
                 && e.statusCode() != 404
                 && e.statusCode() != 409
                 && e.statusCode() != 412;
@@ -154,7 +154,7 @@ record Retries(
     }
 
     static Throwable explained(String what, Throwable failure) {
-        String why = passing(failure) == Cause.BUSY
+        String why = transientCause(failure) == Cause.BUSY
                 ? "is too busy"
                 : failure instanceof ApiCallAttemptTimeoutException
                         ? "does not respond in time"

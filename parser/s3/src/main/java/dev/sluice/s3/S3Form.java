@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * form after everything else has succeeded. The form's options need both, as {@link #options} sets them.
  */
 public final class S3Form implements PartDecider, FormAdmission {
-    private static final int MOST_OF_NAME = 1024;
+    private static final int MAX_NAME_LENGTH = 1024;
 
     /** The least {@code maxSinkWait}. The time limits of the store are shorter, but they do not end a form whose store is only slow. */
-    private static final Duration LEAST_SINK_WAIT = Duration.ofMinutes(10);
+    private static final Duration MIN_SINK_WAIT = Duration.ofMinutes(10);
 
     private static final String UNKNOWN_TYPE = "application/octet-stream";
 
@@ -65,7 +65,7 @@ public final class S3Form implements PartDecider, FormAdmission {
         Duration given = options.build().maxSinkWait();
         return options.admission(this)
                 .decider(this)
-                .maxSinkWait(given.compareTo(LEAST_SINK_WAIT) < 0 ? LEAST_SINK_WAIT : given);
+                .maxSinkWait(given.compareTo(MIN_SINK_WAIT) < 0 ? MIN_SINK_WAIT : given);
     }
 
     /** {@inheritDoc} Ready when there is memory for a small form. */
@@ -143,7 +143,7 @@ public final class S3Form implements PartDecider, FormAdmission {
                     .replace("+", "%20")
                     .replace("*", "%2A")
                     .replace("_", "%5F");
-            if (encoded.length() + next.length() > MOST_OF_NAME) {
+            if (encoded.length() + next.length() > MAX_NAME_LENGTH) {
                 break;
             }
             encoded.append(next);

@@ -56,7 +56,7 @@ import software.amazon.awssdk.services.s3.model.Tagging;
  */
 public final class S3ObjectStore implements ObjectStore {
     private static final int THREADS = 2;
-    private static final int MOST_ABORTS = 4;
+    private static final int MAX_ABORTS = 4;
 
     /** The additional time for each piece when an upload is completed. */
     private static final Duration PER_PIECE = Duration.ofMillis(100);
@@ -222,7 +222,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /** {@return the response, or null if it is 404} */
-    static <T> CompletableFuture<@Nullable T> unlessGone(CompletableFuture<T> made) {
+    static <T> CompletableFuture<@Nullable T> nullIfMissing(CompletableFuture<T> made) {
         return made.exceptionally(failure -> {
             if (Retries.isStatus(failure, 404)) {
                 return null;
@@ -234,19 +234,19 @@ public final class S3ObjectStore implements ObjectStore {
     /** {@inheritDoc} Repeated until the store has no such upload, because a late piece may revive it. */
     @Override
     public CompletableFuture<Void> abort(Upload upload) {
-        return abort(upload, MOST_ABORTS);
+        return abort(upload, MAX_ABORTS);
     }
 
     private CompletableFuture<Void> abort(Upload upload, int left) {
         return retries.trying(
                         "AbortMultipartUpload",
-                        () -> unlessGone(client.abortMultipartUpload(request ->
+                        () -> nullIfMissing(client.abortMultipartUpload(request ->
                                 request.bucket(bucket).key(upload.key()).uploadId(upload.id()))))
                 .thenCompose(aborted -> aborted == null
                         ? CompletableFuture.completedFuture(null)
                         : retries.trying(
                                 "ListParts",
-                                () -> unlessGone(client.listParts(request ->
+                                () -> nullIfMissing(client.listParts(request ->
                                         request.bucket(bucket).key(upload.key()).uploadId(upload.id())))))
                 .thenCompose(parts -> parts == null
                         ? CommitProtocol.DONE
@@ -312,7 +312,7 @@ public final class S3ObjectStore implements ObjectStore {
     public CompletableFuture<@Nullable Content> read(String key) {
         return retries.trying(
                 "GetObject",
-                () -> unlessGone(client.getObject(
+                () -> nullIfMissing(client.getObject(
                                 request -> request.bucket(bucket).key(key), AsyncResponseTransformer.toBytes())
                         .thenApply(found -> {
                             GetObjectResponse head = found.response();

@@ -80,7 +80,7 @@ final class S3Sink implements PartSink {
     @Override
     public Readiness write(ByteBuf data) throws IOException {
         checkOpen();
-        form.keepYoung();
+        form.renewIntent();
         if (take(data)) {
             return Readiness.READY;
         }
@@ -133,7 +133,7 @@ final class S3Sink implements PartSink {
         while (data.isReadable()) {
             Segment open = filling;
             if (open == null) {
-                if (sent == form.sinks.mostPieces) {
+                if (sent == form.sinks.maxPieces) {
                     throw part.because(Reason.PART_TOO_LARGE).ownLimit(size).build();
                 }
                 open = form.segments.newSegment();
@@ -152,7 +152,7 @@ final class S3Sink implements PartSink {
 
     private void sendIfFull(Segment open) {
         if (open.isLeased()
-                && (open.isFull() || open.size() >= SegmentMemory.LEAST_SEGMENT && form.sinks.memory.isShort())) {
+                && (open.isFull() || open.size() >= SegmentMemory.MIN_SEGMENT && form.sinks.memory.isShort())) {
             int piece = ++sent;
             filling = null;
             open.seal();
@@ -214,7 +214,7 @@ final class S3Sink implements PartSink {
     // ---- for the events of the form
 
     /** {@return whether another upload under the same key may exist, so that a sweep must look for it} */
-    boolean mayHaveOthers() {
+    boolean mayHaveHiddenUpload() {
         return uploadId() != null && !Objects.requireNonNull(upload).join().isOnly();
     }
 

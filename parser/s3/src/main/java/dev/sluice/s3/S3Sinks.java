@@ -35,7 +35,7 @@ public class S3Sinks {
     final SegmentMemory memory;
     final int segmentBytes;
     final int segmentsInFlight;
-    final int mostPieces;
+    final int maxPieces;
     final Duration maxAge;
     final InstantSource clock;
     final LongSupplier nanoClock;
@@ -53,7 +53,7 @@ public class S3Sinks {
         this.memory = new SegmentMemory(builder.budget, builder.maxWait, store, nanoClock);
         this.segmentBytes = builder.segmentBytes;
         this.segmentsInFlight = builder.segmentsInFlight;
-        this.mostPieces = builder.mostPieces;
+        this.maxPieces = builder.maxPieces;
         this.maxAge = builder.maxAge;
         this.onlyNew = builder.onlyNew;
         this.clientContentType = builder.clientContentType;
@@ -88,7 +88,7 @@ public class S3Sinks {
         }
         CompletableFuture<Void> made = new CompletableFuture<>();
         if (probed.compareAndSet(known, made)) {
-            Retries.pass(Retries.made(new StoreProbe(protocol)::run), made);
+            Retries.forward(Retries.tryCall(new StoreProbe(protocol)::run), made);
         }
         return Objects.requireNonNull(probed.get());
     }
@@ -165,7 +165,7 @@ public class S3Sinks {
         private String prefix = "";
         private int segmentBytes = USUAL_SEGMENT;
         private int segmentsInFlight = 2;
-        private int mostPieces = 10_000;
+        private int maxPieces = 10_000;
         private Duration maxWait = Duration.ofSeconds(30);
         private Duration maxAge = Duration.ofDays(1);
         private InstantSource clock = InstantSource.system();
@@ -191,7 +191,7 @@ public class S3Sinks {
          * smaller if memory runs short.
          */
         public Builder segmentBytes(int value) {
-            this.segmentBytes = within(value, SegmentMemory.LEAST_SEGMENT, 1 << 30, "segmentBytes");
+            this.segmentBytes = within(value, SegmentMemory.MIN_SEGMENT, 1 << 30, "segmentBytes");
             return this;
         }
 
@@ -243,8 +243,8 @@ public class S3Sinks {
         }
 
         /** Sets the number of pieces after which a file is too large, for tests. */
-        Builder mostPieces(int value) {
-            this.mostPieces = value;
+        Builder maxPieces(int value) {
+            this.maxPieces = value;
             return this;
         }
 

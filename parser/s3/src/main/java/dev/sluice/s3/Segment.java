@@ -27,9 +27,9 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private static final int SLACK = 16;
 
     /** Bytes are copied into buffers of a quarter of the current size of the segment, within these bounds. */
-    private static final int LEAST_GATHERED = 1 << 10;
+    private static final int MIN_GATHERED = 1 << 10;
 
-    private static final int MOST_GATHERED = 64 << 10;
+    private static final int MAX_GATHERED = 64 << 10;
     private static final int GATHERED_SHARE = 4;
 
     private final Consumer<Segment> whenFree;
@@ -101,7 +101,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     /** {@return the maximum memory of this segment if it stays small and receives {@code more} additional bytes} */
     long smallMemory(int more) {
         long bytes = size + more;
-        return bytes + bytes / GATHERED_SHARE + LEAST_GATHERED;
+        return bytes + bytes / GATHERED_SHARE + MIN_GATHERED;
     }
 
     /** Adds room for {@code more} bytes. The caller has already charged their memory. */
@@ -131,7 +131,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
         size += slice.readableBytes();
         long memory = KeptMemory.of(slice);
-        if (isLeased && pinned + memory - size <= capacity / SLACK - MOST_GATHERED) {
+        if (isLeased && pinned + memory - size <= capacity / SLACK - MAX_GATHERED) {
             endGathering();
             buffers.add(slice.retain());
             views.addAll(List.of(bytes));
@@ -145,7 +145,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         while (few.isReadable()) {
             ByteBuf into = gather;
             if (into == null) {
-                int room = (int) Math.max(LEAST_GATHERED, Math.min(size / GATHERED_SHARE, MOST_GATHERED));
+                int room = (int) Math.max(MIN_GATHERED, Math.min(size / GATHERED_SHARE, MAX_GATHERED));
                 into = few.alloc().buffer(room, room);
                 gather = into;
                 pinned += room;

@@ -30,15 +30,15 @@ final class SegmentMemory {
     static final int SMALL = 32 << 10;
 
     /** The minimum size of a piece that is not the last one of its object. */
-    static final int LEAST_SEGMENT = 5 << 20;
+    static final int MIN_SEGMENT = 5 << 20;
 
-    private static final long RESERVED = Segment.memory(LEAST_SEGMENT);
+    private static final long RESERVED = Segment.memory(MIN_SEGMENT);
 
     /** One 16th of the budget is kept free for the chunks and fields of forms. */
-    private static final int LEFT = 16;
+    private static final int KEPT_FREE = 16;
 
     /** Segments have the wanted size only while a quarter of the budget stays free. */
-    private static final int PLENTY = 4;
+    private static final int KEPT_FREE_BY_LARGE = 4;
 
     /** The interval of new attempts. Other users of the budget do not report what they release. */
     private static final Duration POLL = Duration.ofMillis(50);
@@ -69,7 +69,7 @@ final class SegmentMemory {
      */
     SegmentMemory(MemoryBudget budget, Duration maxWait, ObjectStore store, LongSupplier clock) {
         this.budget = budget;
-        if (!budget.hasRoom(RESERVED + SMALL + left() - budget.used())) {
+        if (!budget.hasRoom(RESERVED + SMALL + keptFree() - budget.used())) {
             throw new IllegalArgumentException("budget is " + budget.capacity()
                     + " bytes, which is too small for one segment: use MemoryBudget.of(8 << 20) or more");
         }
@@ -83,7 +83,7 @@ final class SegmentMemory {
     /** Admits a form. {@return a future that completes when the form has its memory, and fails if there is none in time} */
     CompletableFuture<Long> admit() {
         return ask(arriving, () -> {
-            if (!tryReserve(SMALL + (admitted == 0 ? RESERVED : 0), left())) {
+            if (!tryReserve(SMALL + (admitted == 0 ? RESERVED : 0), keptFree())) {
                 return 0;
             }
             admitted++;
@@ -115,10 +115,10 @@ final class SegmentMemory {
     }
 
     private long leaseNow(long wanted) {
-        for (long capacity : new long[] {wanted, LEAST_SEGMENT}) {
+        for (long capacity : new long[] {wanted, MIN_SEGMENT}) {
             long after = leased + Segment.memory(capacity);
             long more = Math.max(after, RESERVED) - Math.max(leased, RESERVED);
-            if (tryReserve(more, capacity > LEAST_SEGMENT ? budget.capacity() / PLENTY : left())) {
+            if (tryReserve(more, capacity > MIN_SEGMENT ? budget.capacity() / KEPT_FREE_BY_LARGE : keptFree())) {
                 leased = after;
                 return capacity;
             }
@@ -135,8 +135,8 @@ final class SegmentMemory {
         serve();
     }
 
-    private long left() {
-        return budget.capacity() / LEFT;
+    private long keptFree() {
+        return budget.capacity() / KEPT_FREE;
     }
 
     private boolean tryReserve(long bytes, long left) {
@@ -218,7 +218,7 @@ final class SegmentMemory {
             }
             polling = true;
         }
-        Retries.made(() -> store.after(POLL)).whenComplete((passed, closed) -> { // without the lock
+        Retries.tryCall(() -> store.after(POLL)).whenComplete((passed, closed) -> { // without the lock
             polling = false;
             if (closed == null) {
                 serve();

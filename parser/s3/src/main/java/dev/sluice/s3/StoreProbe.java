@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The check that a bucket exists, and that its store obeys both conditions of the {@link CommitProtocol} for a single client.
  *
- * <p>A condition counts as obeyed only if the store says that it does not hold, and a read shows that nothing was written. Any other
- * failure may pass, so the step is repeated.
+ * <p>A condition counts as obeyed only if the store rejects a write because of it. After any other failure, the step is repeated.
  */
 final class StoreProbe {
     /** The start of the keys of the check, after the prefix. */
@@ -60,11 +59,11 @@ final class StoreProbe {
                 .thenCompose(failure -> store.read(key).thenCompose(found -> {
                     boolean isWritten = found != null && Arrays.equals(found.bytes(), bytes);
                     boolean isRejected = failure instanceof FileAlreadyExistsException;
-                    if (found != null && (violated == null ? isWritten : isRejected && !isWritten)) {
+                    if (found != null && (violated == null ? isWritten : isRejected)) {
                         return CompletableFuture.completedFuture(found);
                     } else if (!isWritten
-                            && attempt < CommitProtocol.MOST_ATTEMPTS
-                            && (failure == null || !Retries.isHopeless(failure))) {
+                            && attempt < CommitProtocol.MAX_ATTEMPTS
+                            && (failure == null || !Retries.isPermanent(failure))) {
                         return store.after(PAUSE.multipliedBy(1L << attempt))
                                 .thenCompose(paused -> write(value, etag, violated, attempt + 1));
                     }

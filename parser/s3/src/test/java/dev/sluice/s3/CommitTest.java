@@ -213,7 +213,7 @@ class CommitTest {
     @Test
     void commit_thatIsNotWritten_isEndedByATombstone() throws Exception {
         AtomicInteger writes = new AtomicInteger();
-        network.lost = RECORD.and(name -> writes.incrementAndGet() <= CommitProtocol.MOST_ATTEMPTS);
+        network.lost = RECORD.and(name -> writes.incrementAndGet() <= CommitProtocol.MAX_ATTEMPTS);
         S3Form form = sinks.newForm();
         Throwable failure = send(form, form, new File("a", 10)).failure();
         assertTrue(failure.getMessage().endsWith("form.json was lost"), failure::getMessage);
@@ -288,9 +288,9 @@ class CommitTest {
         Uploads.Sending sending = send(form, form, new File("a", 10));
         Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
         if (byNanoClock) {
-            nanos.set(CommitProtocol.MOST_TIME.toNanos());
+            nanos.set(CommitProtocol.MAX_COMMIT_TIME.toNanos());
         } else {
-            now.set(now.get().plus(CommitProtocol.MOST_TIME));
+            now.set(now.get().plus(CommitProtocol.MAX_COMMIT_TIME));
         }
         network.released.complete(null);
         Throwable failure = sending.failure();
@@ -696,7 +696,7 @@ class CommitTest {
         return S3Sinks.builder(store, few)
                 .segmentBytes(5 * MIB)
                 .maxWait(Duration.ofMinutes(MINUTES))
-                .mostPieces(2)
+                .maxPieces(2)
                 .build();
     }
 

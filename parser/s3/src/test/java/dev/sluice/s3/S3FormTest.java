@@ -587,7 +587,7 @@ class S3FormTest {
 
     @Test
     void file_ofMorePiecesThanTheStoreAllows_isTooLarge() throws Exception {
-        sinks = builder(budget).mostPieces(2).build();
+        sinks = builder(budget).maxPieces(2).build();
         stored(new File("most", 10 * MIB));
         Throwable rejection = send(sinks.newForm(), Uploads.body(List.of(new File("more", 10 * MIB + 1))))
                 .failure();
