@@ -43,8 +43,11 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private @Nullable ByteBuf gather;
     private long size;
 
-    /** The memory that the buffers keep in use. */
+    /** The memory that the buffers keep in use. Neighbouring slices of one network read count it once. */
     private long pinned;
+
+    /** The root of the last retained buffer. */
+    private @Nullable ByteBuf lastRoot;
 
     /** @param whenFree the callback for the release of all buffers, called once */
     Segment(Consumer<Segment> whenFree) {
@@ -130,12 +133,14 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
             whole.update(view.duplicate());
         }
         size += slice.readableBytes();
-        long memory = KeptMemory.of(slice);
+        ByteBuf root = KeptMemory.root(slice);
+        long memory = root == lastRoot ? 0 : KeptMemory.of(root);
         if (isLeased && pinned + memory - size <= capacity / SLACK - MAX_GATHERED) {
             endGathering();
             buffers.add(slice.retain());
             views.addAll(List.of(bytes));
             pinned += memory;
+            lastRoot = root;
         } else {
             gather(slice);
         }

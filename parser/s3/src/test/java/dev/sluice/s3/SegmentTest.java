@@ -127,6 +127,21 @@ class SegmentTest {
         segment.release();
     }
 
+    /** Netty's codec cuts a network read into slices of 8 KiB. */
+    @Test
+    void slicesOfFullBuffers_areNotCopied() {
+        for (int i = 0; i < 128; i++) {
+            ByteBuf read = allocator.buffer(64 << 10).writeZero(64 << 10);
+            while (read.isReadable()) {
+                segment.add(read.readSlice(8 << 10), whole);
+            }
+            assertEquals(9, read.refCnt());
+            read.release();
+        }
+        assertEquals(8 * MIB, allocator.liveBytes());
+        segment.seal().release();
+    }
+
     @Test
     void fewBytesOfLargeBuffers_areCopied() {
         for (int i = 0; i < 10_000; i++) {
