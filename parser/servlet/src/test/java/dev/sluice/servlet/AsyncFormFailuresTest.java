@@ -17,6 +17,7 @@ import dev.sluice.form.Readiness;
 import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
@@ -43,7 +44,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class AsyncFormFailuresTest extends AppTestBase {
     private static final Duration GRACE = Duration.ofMillis(200);
 
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
     private final CompletableFuture<AsyncForm> received = new CompletableFuture<>();
     private final CompletableFuture<AsyncContext> context = new CompletableFuture<>();
@@ -367,7 +368,7 @@ class AsyncFormFailuresTest extends AppTestBase {
             app.startBare();
             for (CompletableFuture<Throwable> each : List.of(first, second)) {
                 try (RawHttp client = app.connect()) {
-                    client.send(Form.head(each == first ? "/?1" : "/?2", 1000));
+                    client.send(TestForm.head(each == first ? "/?1" : "/?2", 1000));
                     MultipartException slow = assertInstanceOf(MultipartException.class, each.get(2, TimeUnit.MINUTES));
                     assertEquals(Reason.CLIENT_TOO_SLOW, slow.reason());
                 }

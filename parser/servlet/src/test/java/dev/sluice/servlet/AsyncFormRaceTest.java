@@ -10,6 +10,7 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.testkit.ProofSize;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -49,7 +50,7 @@ class AsyncFormRaceTest {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private static final int SIZE = 10;
-    private static final Form FORM = new Form().field("a", "1").file("f", "f", new byte[SIZE]);
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f", new byte[SIZE]);
     private static final byte[] BODY = FORM.body();
 
     /** The position inside the file at which the body is split. */

@@ -16,6 +16,7 @@ import dev.sluice.form.Readiness;
 import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 /** Asynchronous forms in one container. {@code ContainerAsyncFormTest} tests each container. */
 @Timeout(300)
 class AsyncFormTest extends AppTestBase {
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
     private final CompletableFuture<AsyncForm> received = new CompletableFuture<>();
     private final CompletableFuture<MultipartForm> result = new CompletableFuture<>();
@@ -112,9 +113,9 @@ class AsyncFormTest extends AppTestBase {
                     .completion()
                     .whenComplete((done, failure) -> answer(request.getAsyncContext(), done, failure)));
             app.startBare();
-            byte[] mixed = Form.request("POST", "/", "multipart/mixed; boundary=" + Form.BOUNDARY, FORM.body());
+            byte[] mixed = TestForm.request("POST", "/", "multipart/mixed; boundary=" + TestForm.BOUNDARY, FORM.body());
             assertEquals(415, app.send(mixed).status());
-            byte[] unbounded = Form.request("POST", "/", "multipart/form-data", FORM.body());
+            byte[] unbounded = TestForm.request("POST", "/", "multipart/form-data", FORM.body());
             assertEquals(400, app.send(unbounded).status());
         }
     }
@@ -122,7 +123,7 @@ class AsyncFormTest extends AppTestBase {
     @Test
     void malformedBody_isAnsweredAfterTheRestWasRead() throws Exception {
         serve(options -> options);
-        RawHttp.Answer response = app.post("/", Form.malformed().file("f", "x", new byte[500_000]));
+        RawHttp.Answer response = app.post("/", TestForm.malformed().file("f", "x", new byte[500_000]));
         assertEquals(400, response.status());
         assertEquals(null, response.headers().get("connection"));
         failure(MultipartException.class);
@@ -139,7 +140,7 @@ class AsyncFormTest extends AppTestBase {
             }
         });
         app.start();
-        RawHttp.Answer answer = app.post("/", Form.malformed().file("f", "x", new byte[500_000]));
+        RawHttp.Answer answer = app.post("/", TestForm.malformed().file("f", "x", new byte[500_000]));
         assertEquals(400, answer.status());
         assertNull(answer.headers().get("connection"), "the connection is closed although the whole body was read");
     }
@@ -148,7 +149,7 @@ class AsyncFormTest extends AppTestBase {
     void bodyBeyondLimit_largeRest_isAnsweredAtOnce() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
         try (RawHttp client = app.connect()) {
-            byte[] chunked = Form.chunked("/", FORM.open(), 1 << 20);
+            byte[] chunked = TestForm.chunked("/", FORM.open(), 1 << 20);
             client.send(chunked, 0, chunked.length - 1);
             RawHttp.Answer response = client.answer();
             assertEquals(413, response.status());
@@ -159,7 +160,7 @@ class AsyncFormTest extends AppTestBase {
     @Test
     void contentLengthBeyondLimit_isAnsweredBeforeBody() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
-        RawHttp.Answer response = app.send(Form.head("/", 1 << 30));
+        RawHttp.Answer response = app.send(TestForm.head("/", 1 << 30));
         assertEquals(413, response.status());
         assertEquals("close", response.headers().get("connection"));
     }
@@ -177,7 +178,7 @@ class AsyncFormTest extends AppTestBase {
         AtomicLong bytes = new AtomicLong();
         serve(options -> options.decider(part ->
                 part.filename() == null ? PartDecision.storeInMemory() : PartDecision.to(new ImpatientSink(bytes))));
-        Form form = new Form().field("a", "1").file("g", "g", new byte[1_000_000]);
+        TestForm form = new TestForm().field("a", "1").file("g", "g", new byte[1_000_000]);
         assertEquals("1 0", app.post("/", form).body());
         assertEquals(1_000_000, bytes.get());
     }
@@ -258,7 +259,7 @@ class AsyncFormTest extends AppTestBase {
             }
         });
         app.start();
-        Form form = new Form().field("a", "x".repeat(3_000_000));
+        TestForm form = new TestForm().field("a", "x".repeat(3_000_000));
         assertEquals("3000000", app.post("/", form).body());
     }
 
@@ -280,7 +281,7 @@ class AsyncFormTest extends AppTestBase {
     void silentClient_isTooSlow() throws Exception {
         app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofMillis(200)));
         serve(options -> options);
-        RawHttp.Answer response = app.send(Form.head("/", 1 << 20));
+        RawHttp.Answer response = app.send(TestForm.head("/", 1 << 20));
         assertEquals(408, response.status());
         assertEquals("close", response.headers().get("connection"));
         assertEquals(Reason.CLIENT_TOO_SLOW, failure(MultipartException.class).reason());
@@ -292,7 +293,7 @@ class AsyncFormTest extends AppTestBase {
         app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofSeconds(4)));
         serve(options -> options.decider(part -> PartDecision.to(gate)));
         try (RawHttp client = app.connect()) {
-            client.send(new Form().field("a", "1").post("/"));
+            client.send(new TestForm().field("a", "1").post("/"));
             Eventually.isTrue(() -> gate.bytes() > 0, "no data arrived");
             Eventually.after(5_500);
             gate.open();

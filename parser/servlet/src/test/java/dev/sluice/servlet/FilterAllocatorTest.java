@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartReader;
+import dev.sluice.servlet.container.App;
 import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.FailingAllocator;
-import jakarta.servlet.AsyncContext;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Timeout;
@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class FilterAllocatorTest extends AppTestBase {
     private static final int PARTS = 5;
-    private static final Form FORM = new Form()
+    private static final TestForm FORM = new TestForm()
             .field("a", "1")
             .field("b".repeat(3000), "2".repeat(20_000))
             .file("f", "f.txt", new byte[200_000])
@@ -42,7 +42,10 @@ class FilterAllocatorTest extends AppTestBase {
                         (request, response) ->
                                 seen.set(MultipartRequests.form(request).parts().size()))
                 .on("/reader", (request, response) -> read(request))
-                .on("/receive", this::receive)
+                .on(
+                        "/receive",
+                        (request, response) -> App.receive(
+                                request, response, form -> seen.set(form.parts().size())))
                 .startForMany();
         FailingAllocator enough = next(FailingAllocator.NEVER);
         assertEquals(200, app.post(api, FORM).status());
@@ -84,18 +87,5 @@ class FilterAllocatorTest extends AppTestBase {
             }
         }
         seen.set(parts);
-    }
-
-    private void receive(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        AsyncForm form = MultipartRequests.receive(request);
-        AsyncContext context = request.getAsyncContext();
-        form.completion().whenComplete((whole, failure) -> {
-            if (failure == null) {
-                seen.set(whole.parts().size());
-            } else {
-                response.setStatus(500);
-            }
-            context.complete();
-        });
     }
 }

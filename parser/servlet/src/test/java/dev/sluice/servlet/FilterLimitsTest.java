@@ -8,6 +8,7 @@ import dev.sluice.MultipartReader;
 import dev.sluice.form.FormOptions;
 import dev.sluice.servlet.container.App;
 import dev.sluice.testkit.LimitCase;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -116,9 +117,9 @@ class FilterLimitsTest {
     /** Sends the body in chunks, because the filter rejects a large Content-Length before the body. */
     private static byte[] request(LimitCase limit, int used) {
         byte[] body = limit.body().apply(used);
-        return Form.join(
-                Form.head("POST", "/", "Content-Type: " + limit.contentType(), "Transfer-Encoding: chunked"),
-                Form.chunked(body, body.length));
+        return TestForm.join(
+                TestForm.headOf("POST", "/", "Content-Type: " + limit.contentType(), "Transfer-Encoding: chunked"),
+                TestForm.chunked(body, body.length));
     }
 
     static List<Arguments> everyLimitThroughEveryApi() {

@@ -6,8 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartReader;
 import dev.sluice.form.FormOptions;
+import dev.sluice.servlet.container.App;
 import dev.sluice.servlet.container.AppTestBase;
-import jakarta.servlet.AsyncContext;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -24,26 +25,10 @@ class FilterPathsTest extends AppTestBase {
     void serve() {
         app.on((request, response) -> {
             switch (request.getQueryString()) {
-                case "receive" -> receive(request, response);
+                case "receive" -> App.receive(request, response, form -> {});
                 case "change" -> MultipartRequests.form(request, options -> options.maxFiles(1));
                 case "reader" -> read(request, response);
                 default -> request.getParts();
-            }
-        });
-    }
-
-    private static void receive(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        AsyncForm form = MultipartRequests.receive(request);
-        AsyncContext context = request.getAsyncContext();
-        form.completion().whenComplete((whole, failure) -> {
-            try {
-                if (failure != null && !MultipartRequests.sendError(response, failure)) {
-                    response.setStatus(500);
-                }
-            } catch (IOException e) {
-                failure.addSuppressed(e);
-            } finally {
-                context.complete();
             }
         });
     }
@@ -71,7 +56,7 @@ class FilterPathsTest extends AppTestBase {
     }
 
     private int status(String target, long bytes) throws IOException {
-        return app.post(target, new Form().file("f", "f", new byte[(int) bytes]))
+        return app.post(target, new TestForm().file("f", "f", new byte[(int) bytes]))
                 .status();
     }
 
@@ -103,7 +88,7 @@ class FilterPathsTest extends AppTestBase {
                         .build())
                 .path("/hurry", options -> options.minRateGrace(Duration.ofMillis(100)))
                 .build());
-        assertEquals(408, app.send(Form.head("/hurry?receive", 1000)).status());
+        assertEquals(408, app.send(TestForm.head("/hurry?receive", 1000)).status());
     }
 
     @Test

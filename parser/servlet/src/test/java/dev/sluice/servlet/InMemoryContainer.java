@@ -1,5 +1,6 @@
 package dev.sluice.servlet;
 
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
@@ -301,7 +302,7 @@ final class InMemoryContainer {
 
         @Override
         public String getContentType() {
-            return Form.CONTENT_TYPE;
+            return TestForm.CONTENT_TYPE;
         }
 
         @Override

@@ -7,10 +7,9 @@ import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormSummary;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.container.App;
 import dev.sluice.servlet.container.AppTestBase;
-import jakarta.servlet.AsyncContext;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -55,7 +54,7 @@ class RejectedHeadsTest extends AppTestBase {
                 .build();
         app.on((request, response) -> {
             switch (String.valueOf(request.getQueryString())) {
-                case "receive" -> receive(request, response);
+                case "receive" -> App.receive(request, response, form -> {});
                 case "pass" -> response.getWriter().print("passed");
                 default -> request.getParts();
             }
@@ -71,20 +70,6 @@ class RejectedHeadsTest extends AppTestBase {
         small.close();
     }
 
-    private static void receive(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        AsyncForm form = MultipartRequests.receive(request);
-        AsyncContext context = request.getAsyncContext();
-        form.completion().whenComplete((whole, failure) -> {
-            try {
-                MultipartRequests.sendError(response, failure);
-            } catch (IOException e) {
-                failure.addSuppressed(e);
-            } finally {
-                context.complete();
-            }
-        });
-    }
-
     private static String place(@Nullable Throwable failure) {
         return failure instanceof MultipartException rejected && rejected.partIndex() >= 0
                 ? " part " + rejected.partIndex() + ' ' + rejected.fieldName() + ' ' + rejected.offset()
@@ -93,14 +78,16 @@ class RejectedHeadsTest extends AppTestBase {
 
     @Test
     void rejectedPart_isReportedWithNameAndOffset() throws IOException {
-        byte[] open =
-                new Form().field("a", "1").file("photo", "f", new byte[5000]).open();
+        byte[] open = new TestForm()
+                .field("a", "1")
+                .file("photo", "f", new byte[5000])
+                .open();
         byte[] cut = Arrays.copyOf(open, open.length - 1000);
         for (String api : new String[] {"", "?receive"}) {
             reported.clear();
             assertEquals(
                     400,
-                    app.send(Form.request("POST", "/" + api, Form.CONTENT_TYPE, cut))
+                    app.send(TestForm.request("POST", "/" + api, TestForm.CONTENT_TYPE, cut))
                             .status());
             assertEquals(List.of("started", "TRUNCATED TRUNCATED part 1 photo " + cut.length), reported, api);
         }
@@ -109,14 +96,14 @@ class RejectedHeadsTest extends AppTestBase {
     private void assertRejected(int status, String outcome, String method, String target, String type, int length)
             throws IOException {
         reported.clear();
-        byte[] head = Form.head(method, target, "Content-Type: " + type, "Content-Length: " + length);
+        byte[] head = TestForm.headOf(method, target, "Content-Type: " + type, "Content-Length: " + length);
         assertEquals(status, app.send(head).status(), target);
         assertEquals(List.of("started", outcome), reported, target);
     }
 
     @Test
     void rejectedHead_isReportedOnce() throws IOException {
-        String form = Form.CONTENT_TYPE;
+        String form = TestForm.CONTENT_TYPE;
         for (String api : new String[] {"", "?receive"}) {
             assertRejected(413, "LIMIT_EXCEEDED BODY_TOO_LARGE", "POST", "/limited" + api, form, LARGE);
             assertRejected(507, "OVERLOADED SPOOL_FULL", "POST", "/" + api, form, LARGE);
@@ -129,10 +116,11 @@ class RejectedHeadsTest extends AppTestBase {
 
     @Test
     void otherRequest_isNotReported() throws IOException {
-        byte[] json = Form.request("POST", "/?pass", "application/json", new byte[] {'{', '}'});
+        byte[] json = TestForm.request("POST", "/?pass", "application/json", new byte[] {'{', '}'});
         assertEquals("passed", app.send(json).body());
-        assertEquals("passed", app.send(Form.head("GET", "/?pass")).body());
-        assertEquals("passed", app.post("/?pass", new Form().field("a", "1")).body());
+        assertEquals("passed", app.send(TestForm.headOf("GET", "/?pass")).body());
+        assertEquals(
+                "passed", app.post("/?pass", new TestForm().field("a", "1")).body());
         assertEquals(List.of(), reported);
     }
 }

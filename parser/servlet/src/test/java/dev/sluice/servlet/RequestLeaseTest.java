@@ -9,6 +9,7 @@ import dev.sluice.form.PartContent;
 import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
@@ -42,7 +43,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class RequestLeaseTest extends AppTestBase {
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", new byte[100_000]);
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
     @Test
     void detachedFile_outlivesRequest() throws Exception {
@@ -387,7 +388,8 @@ class RequestLeaseTest extends AppTestBase {
         });
         app.start();
         assertEquals(
-                "100 200", app.post("/", new Form().field("a", "x".repeat(100))).body());
+                "100 200",
+                app.post("/", new TestForm().field("a", "x".repeat(100))).body());
     }
 
     @Test

@@ -21,6 +21,7 @@ import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.servlet.container.Work;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -37,11 +38,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SluiceFilterTest extends AppTestBase {
-    private static final Form FORM =
-            new Form().field("a", "1").file("f", "C:\\é.txt", new byte[100_000]).field("a", "2");
+    private static final TestForm FORM = new TestForm()
+            .field("a", "1")
+            .file("f", "C:\\é.txt", new byte[100_000])
+            .field("a", "2");
 
     /** Runs {@code service} and sends its result or its exception. */
-    private RawHttp.Answer ask(Form body, Work service) throws Exception {
+    private RawHttp.Answer ask(TestForm body, Work service) throws Exception {
         return ask("/", body, service);
     }
 
@@ -49,7 +52,7 @@ class SluiceFilterTest extends AppTestBase {
         app.start(SluiceFilter.builder(app.formOptions()).eager().build());
     }
 
-    private RawHttp.Answer ask(String target, Form body, Work service) throws Exception {
+    private RawHttp.Answer ask(String target, TestForm body, Work service) throws Exception {
         app.on(service).start();
         return app.post(target, body);
     }
@@ -65,23 +68,23 @@ class SluiceFilterTest extends AppTestBase {
                 .refuseOtherMultipart(false)
                 .build());
         String[][] others = {
-            {"GET", Form.CONTENT_TYPE},
-            {"DELETE", Form.CONTENT_TYPE},
-            {"post", Form.CONTENT_TYPE},
-            {"POST", "multipart/form-data2; boundary=" + Form.BOUNDARY},
-            {"POST", "multipart/mixed; boundary=" + Form.BOUNDARY},
-            {"POST", "multipart/*; boundary=" + Form.BOUNDARY},
+            {"GET", TestForm.CONTENT_TYPE},
+            {"DELETE", TestForm.CONTENT_TYPE},
+            {"post", TestForm.CONTENT_TYPE},
+            {"POST", "multipart/form-data2; boundary=" + TestForm.BOUNDARY},
+            {"POST", "multipart/mixed; boundary=" + TestForm.BOUNDARY},
+            {"POST", "multipart/*; boundary=" + TestForm.BOUNDARY},
             {"GET", "application/x-www-form-urlencoded"},
         };
         for (String[] other : others) {
-            byte[] request = Form.request(other[0], "/", other[1], FORM.body());
+            byte[] request = TestForm.request(other[0], "/", other[1], FORM.body());
             assertEquals("false", app.send(request).body(), String.join(" ", other));
         }
         for (String method : List.of("POST", "PUT", "PATCH")) {
-            String type = "Multipart/FORM-data ;boundary=" + Form.BOUNDARY;
+            String type = "Multipart/FORM-data ;boundary=" + TestForm.BOUNDARY;
             assertEquals(
                     "true",
-                    app.send(Form.request(method, "/", type, FORM.body())).body(),
+                    app.send(TestForm.request(method, "/", type, FORM.body())).body(),
                     method);
         }
         assertEquals(10, seen.size());
@@ -93,7 +96,7 @@ class SluiceFilterTest extends AppTestBase {
             throw new AssertionError("the servlet was called");
         });
         startEager();
-        assertEquals(400, app.post("/", Form.malformed()).status());
+        assertEquals(400, app.post("/", TestForm.malformed()).status());
         assertTrue(app.thrown().isEmpty());
     }
 
@@ -108,7 +111,7 @@ class SluiceFilterTest extends AppTestBase {
         });
         app.on("/page", (request, response) -> response.getWriter().print("the page"));
         startEager();
-        RawHttp.Answer answer = app.send(Form.request("POST", "/", "multipart/mixed; boundary=x", FORM.body()));
+        RawHttp.Answer answer = app.send(TestForm.request("POST", "/", "multipart/mixed; boundary=x", FORM.body()));
         assertEquals("415 the page", answer.status() + " " + answer.body());
     }
 
@@ -124,8 +127,9 @@ class SluiceFilterTest extends AppTestBase {
     void requestCharset_withoutAscii_isIgnored(String charset) throws Exception {
         app.on((request, response) -> response.getWriter().print(request.getParameter("a")))
                 .start();
-        String type = Form.CONTENT_TYPE + "; charset=" + charset;
-        assertEquals("1", app.send(Form.request("POST", "/", type, FORM.body())).body());
+        String type = TestForm.CONTENT_TYPE + "; charset=" + charset;
+        assertEquals(
+                "1", app.send(TestForm.request("POST", "/", type, FORM.body())).body());
     }
 
     @Test
@@ -138,7 +142,7 @@ class SluiceFilterTest extends AppTestBase {
     @Test
     void headerNames_repeatedInOtherCase_haveFirstSpelling() throws Exception {
         RawHttp.Answer answer = ask(
-                new Form().part("Content-Disposition: form-data; name=\"a\"\r\nX-Y: 1\r\nx-y: 2", "v"),
+                new TestForm().part("Content-Disposition: form-data; name=\"a\"\r\nX-Y: 1\r\nx-y: 2", "v"),
                 (request, response) ->
                         response.getWriter().print(request.getPart("a").getHeaderNames()));
         assertEquals("[Content-Disposition, X-Y]", answer.body());
@@ -180,7 +184,7 @@ class SluiceFilterTest extends AppTestBase {
             response.getWriter().print("ok");
         });
         app.start(SluiceFilter.of(FormOptions.inMemory(app.memory).build()));
-        assertEquals("ok", app.post("/", new Form().field("a", "v")).body());
+        assertEquals("ok", app.post("/", new TestForm().field("a", "v")).body());
         Path temporary = directory.resolve("container");
         assertEquals("v", Files.readString(temporary.resolve("small.txt")));
     }
@@ -199,7 +203,7 @@ class SluiceFilterTest extends AppTestBase {
         });
         app.start();
         for (String target : List.of("/", "/?write")) {
-            Form body = new Form().field("a", "1").field("b", "2").file("f", "f.txt", new byte[10]);
+            TestForm body = new TestForm().field("a", "1").field("b", "2").file("f", "f.txt", new byte[10]);
             assertEquals("12", app.post(target, body).body(), target);
         }
     }
@@ -321,7 +325,7 @@ class SluiceFilterTest extends AppTestBase {
 
     // ---- errors
 
-    private void assertRejected(int status, String word, Form body) throws Exception {
+    private void assertRejected(int status, String word, TestForm body) throws Exception {
         RawHttp.Answer answer = ask(body, (request, response) -> request.getParts());
         assertEquals(status, answer.status(), answer.body());
         assertTrue(answer.body().contains(word), answer.body());
@@ -340,7 +344,7 @@ class SluiceFilterTest extends AppTestBase {
             response.getWriter().print(configured);
         });
         app.start();
-        assertEquals("true", app.post("/", new Form().field("\u00E9", "v")).body());
+        assertEquals("true", app.post("/", new TestForm().field("\u00E9", "v")).body());
     }
 
     @Test
@@ -349,7 +353,7 @@ class SluiceFilterTest extends AppTestBase {
         assertRejected(
                 415,
                 "multipart",
-                new Form()
+                new TestForm()
                         .part(
                                 "Content-Disposition: form-data; name=\"n\"\r\nContent-Type: multipart/mixed; boundary=C",
                                 "--C--".getBytes(StandardCharsets.US_ASCII)));
@@ -359,7 +363,7 @@ class SluiceFilterTest extends AppTestBase {
     void bodyTooLarge_isAnsweredWith413() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
         assertRejected(413, "maxBodyBytes", FORM);
-        RawHttp.Answer response = app.send(Form.chunked("/", FORM.body(), 1 << 20));
+        RawHttp.Answer response = app.send(TestForm.chunked("/", FORM.body(), 1 << 20));
         assertEquals(413, response.status());
         assertTrue(response.body().contains("maxBodyBytes"), response.body());
         assertNull(response.headers().get("connection"), "the connection was closed although the body was read");
@@ -372,7 +376,7 @@ class SluiceFilterTest extends AppTestBase {
         app.options(builder -> builder.maxBodyBytes(1000).maxDrainBytes(5000));
         app.on((request, response) -> request.getParts()).start();
         try (RawHttp client = app.connect()) {
-            client.send(Form.head("/", 1 << 30)).send(FORM.open());
+            client.send(TestForm.head("/", 1 << 30)).send(FORM.open());
             RawHttp.Answer answer = client.answer();
             assertEquals(413, answer.status());
             assertEquals("close", answer.headers().get("connection"));
@@ -414,8 +418,7 @@ class SluiceFilterTest extends AppTestBase {
     void expectContinue_isRejectedBeforeBody() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
         app.on((request, response) -> request.getParts()).start();
-        String type = "Content-Type: " + Form.CONTENT_TYPE;
-        byte[] head = Form.head("POST", "/", type, "Content-Length: 2000", "Expect: 100-continue");
+        byte[] head = TestForm.head("/", "Content-Length: 2000", "Expect: 100-continue");
         assertEquals(413, app.send(head).status());
     }
 
@@ -432,7 +435,7 @@ class SluiceFilterTest extends AppTestBase {
         app.start();
         for (String target : List.of("/", "/?delete")) {
             RawHttp.Answer answer =
-                    app.post(target, new Form().field("x", "123").field("y", "1234"));
+                    app.post(target, new TestForm().field("x", "123").field("y", "1234"));
             assertEquals(413, answer.status(), answer.body());
             assertTrue(answer.body().contains("maxFieldBytes"), answer.body());
         }
@@ -441,7 +444,7 @@ class SluiceFilterTest extends AppTestBase {
     @Test
     void fields_sumIsLimitedByMaxInMemoryBytes() throws Exception {
         app.options(builder -> builder.maxInMemoryBytes(20_000).spillThreshold(100));
-        Form body = new Form();
+        TestForm body = new TestForm();
         for (int i = 0; i < 5; i++) {
             body.field("f" + i, "x".repeat(5_000));
         }
@@ -450,7 +453,7 @@ class SluiceFilterTest extends AppTestBase {
         RawHttp.Answer answer = app.post("/", body);
         assertEquals(413, answer.status());
         assertTrue(answer.body().contains("maxInMemoryBytes"), answer.body());
-        Form largest = new Form().field("f3", "x".repeat(15_000)).field("f4", "y".repeat(5_000));
+        TestForm largest = new TestForm().field("f3", "x".repeat(15_000)).field("f4", "y".repeat(5_000));
         assertEquals(200, app.post("/", largest).status());
     }
 
@@ -465,7 +468,7 @@ class SluiceFilterTest extends AppTestBase {
         app.start();
         assertEquals(
                 "20000",
-                app.post("/", new Form().field("a", "x".repeat(10_000))).body());
+                app.post("/", new TestForm().field("a", "x".repeat(10_000))).body());
     }
 
     @Test
@@ -509,7 +512,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void wrappedRejection_isAnswered() throws Exception {
-        RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
+        RawHttp.Answer answer = ask(TestForm.malformed(), (request, response) -> {
             try {
                 request.getParts();
             } catch (RuntimeException e) {
@@ -521,7 +524,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void caughtRejection_isThrownAgain() throws Exception {
-        RawHttp.Answer answer = ask(Form.malformed(), (request, response) -> {
+        RawHttp.Answer answer = ask(TestForm.malformed(), (request, response) -> {
             MultipartRequestException first = assertThrows(MultipartRequestException.class, request::getParts);
             assertSame(first, assertThrows(MultipartRequestException.class, () -> request.getParameter("a")));
             assertInstanceOf(MultipartException.class, first.getCause());
@@ -538,7 +541,7 @@ class SluiceFilterTest extends AppTestBase {
             request.getParts();
         });
         app.start();
-        assertThrows(IOException.class, () -> app.post("/", Form.malformed()), "the response was not cut off");
+        assertThrows(IOException.class, () -> app.post("/", TestForm.malformed()), "the response was not cut off");
     }
 
     @Test

@@ -17,6 +17,7 @@ import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.CountingAllocator;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -161,12 +162,6 @@ class ReadersTest {
         }
     }
 
-    private static byte[] noise(int size) {
-        byte[] noise = new byte[size];
-        new Random(size).nextBytes(noise);
-        return noise;
-    }
-
     private static byte[] form(int size) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         String field = "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n\u2603\r\n";
@@ -174,7 +169,7 @@ class ReadersTest {
                 "--B\r\nContent-Disposition: form-data; name=\"json\"\r\nContent-Type: application/json\r\n\r\n{}\r\n";
         String file = "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"../a b\"\r\nX-Y: z\r\n\r\n";
         out.writeBytes((field + json + file).getBytes(StandardCharsets.UTF_8));
-        out.writeBytes(noise(size));
+        out.writeBytes(TestForm.noise(size, size));
         out.writeBytes("\r\n--B--\r\n".getBytes(StandardCharsets.UTF_8));
         return out.toByteArray();
     }
@@ -211,7 +206,7 @@ class ReadersTest {
         assertEquals("../a b", file.filename());
         assertEquals("z", file.headers().getFirst("x-y"));
         assertEquals(size, bytes(file).length);
-        assertArrayEquals(noise(size), bytes(file), "the second read");
+        assertArrayEquals(TestForm.noise(size, size), bytes(file), "the second read");
     }
 
     private static void deleteAll(Iterable<Part> parts) {
@@ -302,7 +297,7 @@ class ReadersTest {
         assertTrue(file.get(file.size() - 1).isLast());
         ByteArrayOutputStream content = new ByteArrayOutputStream();
         file.forEach(event -> content.writeBytes(bytes(event.content())));
-        assertArrayEquals(noise(3000), content.toByteArray());
+        assertArrayEquals(TestForm.noise(3000, 3000), content.toByteArray());
     }
 
     @Test

@@ -126,7 +126,8 @@ public final class Corpus {
                     if (!cases.containsKey(id)) {
                         JsonNode json = json(body.resolveSibling(name.substring(0, name.length() - 5) + ".json"));
                         byte[] bytes = Files.readAllBytes(body);
-                        if (!Verdict.sha256(bytes).equals(json.get("bodySha256").asText())) {
+                        if (!TestForm.sha256(bytes)
+                                .equals(json.get("bodySha256").asText())) {
                             throw new IllegalStateException(
                                     body + " does not match the size or digest in its JSON file");
                         }

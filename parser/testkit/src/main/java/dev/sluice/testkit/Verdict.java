@@ -1,10 +1,7 @@
 package dev.sluice.testkit;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -97,7 +94,7 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
 
     private static @Nullable String difference(
             ExpectedPart expected, Outcome.Part part, boolean formData, boolean folded) {
-        if (expected.size != part.body().length || !expected.sha256.equals(sha256(part.body()))) {
+        if (expected.size != part.body().length || !expected.sha256.equals(TestForm.sha256(part.body()))) {
             return "body of " + expected.size + " bytes expected, was " + part.body().length + " bytes";
         }
         if (formData && !sameText(expected.name, expected.rawName, part.name(), part.rawName())) {
@@ -141,13 +138,5 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
 
     private static String oneBlank(String text) {
         return text.replaceAll("[ \t]+", " ");
-    }
-
-    static String sha256(byte[] bytes) {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("SHA-256 is missing, although every Java platform must have it", e);
-        }
     }
 }

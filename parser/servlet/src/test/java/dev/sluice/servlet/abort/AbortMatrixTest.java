@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 
 import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
-import dev.sluice.servlet.Form;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.servlet.container.App;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.OpenFiles;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -199,7 +199,8 @@ class AbortMatrixTest {
                 new FailingDecider(failure, at, app.spool, target()),
                 options -> way == Way.LIMIT_THEN_ABORT ? options.maxBodyBytes(at) : options);
         try (RawHttp client = app.connect()) {
-            client.send(isCut(way) ? request(framing, at) : Form.join(request(framing, BODY.length), END_OF_CHUNKS));
+            client.send(
+                    isCut(way) ? request(framing, at) : TestForm.join(request(framing, BODY.length), END_OF_CHUNKS));
             if (isCut(way)) {
                 current.awaitBytes(at);
                 cut(way, current, filter, client);
@@ -236,15 +237,15 @@ class AbortMatrixTest {
         byte[] bytes = Arrays.copyOf(BODY, count);
         String type = "Content-Type: multipart/form-data; boundary=B";
         if (framing == Framing.LENGTH) {
-            return Form.join(Form.head("POST", "/", type, "Content-Length: " + BODY.length), bytes);
+            return TestForm.join(TestForm.headOf("POST", "/", type, "Content-Length: " + BODY.length), bytes);
         }
-        byte[] head = Form.head("POST", "/", type, "Transfer-Encoding: chunked");
+        byte[] head = TestForm.headOf("POST", "/", type, "Transfer-Encoding: chunked");
         if (count == 0) {
             return head;
         }
         byte[] chunk =
-                Form.join((Integer.toHexString(BODY.length) + "\r\n").getBytes(StandardCharsets.US_ASCII), bytes);
-        return Form.join(head, count < BODY.length ? chunk : Form.join(chunk, new byte[] {'\r', '\n'}));
+                TestForm.join((Integer.toHexString(BODY.length) + "\r\n").getBytes(StandardCharsets.US_ASCII), bytes);
+        return TestForm.join(head, count < BODY.length ? chunk : TestForm.join(chunk, new byte[] {'\r', '\n'}));
     }
 
     private void assertNothingIsLeft(String context) throws IOException {

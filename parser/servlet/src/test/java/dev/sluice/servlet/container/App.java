@@ -2,11 +2,15 @@ package dev.sluice.servlet.container;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.MultipartForm;
 import dev.sluice.form.SpoolDirectory;
-import dev.sluice.servlet.Form;
+import dev.sluice.servlet.AsyncForm;
+import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -14,7 +18,10 @@ import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -160,6 +167,31 @@ public final class App implements AutoCloseable {
         return this;
     }
 
+    /** Answers a form that was received. */
+    public interface Answer {
+        void to(MultipartForm form) throws IOException;
+    }
+
+    /** Receives a form asynchronously, and answers it with {@code answer}, or its failure with a status. */
+    public static void receive(HttpServletRequest request, HttpServletResponse response, Answer answer)
+            throws IOException {
+        AsyncForm form = MultipartRequests.receive(request);
+        AsyncContext context = request.getAsyncContext();
+        form.completion().whenComplete((whole, failure) -> {
+            try {
+                if (failure == null) {
+                    answer.to(whole);
+                } else if (!MultipartRequests.sendError(response, failure)) {
+                    response.setStatus(500);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } finally {
+                context.complete();
+            }
+        });
+    }
+
     public RawHttp connect() throws IOException {
         return container.connect();
     }
@@ -170,12 +202,12 @@ public final class App implements AutoCloseable {
         }
     }
 
-    public RawHttp.Answer post(String target, Form form) throws IOException {
+    public RawHttp.Answer post(String target, TestForm form) throws IOException {
         return send(form.post(target));
     }
 
     /** {@return a connection on which a form was sent, except for its last bytes} */
-    public RawHttp begin(Form form) throws IOException {
+    public RawHttp begin(TestForm form) throws IOException {
         byte[] request = form.post("/");
         return connect().send(request, 0, request.length - 5000);
     }
@@ -185,7 +217,7 @@ public final class App implements AutoCloseable {
      *
      * @return the connection
      */
-    public RawHttp begin(Form form, int files) throws IOException {
+    public RawHttp begin(TestForm form, int files) throws IOException {
         RawHttp connection = begin(form);
         Eventually.isTrue(() -> spool.files() == files, () -> "the spool has " + spool.files() + " files");
         return connection;

@@ -2,9 +2,9 @@ package dev.sluice.servlet.container;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.servlet.Form;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class AsyncDispatchFailureTest extends AppTestBase {
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", Form.noise(20_000, 3));
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.bin", TestForm.noise(20_000, 3));
 
     private void assertNothingLeft(ServletContainer kind, boolean worker) throws Exception {
         CompletableFuture<DispatcherType> failed = new CompletableFuture<>();

@@ -14,11 +14,11 @@ import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.servlet.AsyncForm;
-import dev.sluice.servlet.Form;
 import dev.sluice.servlet.GatedSink;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletResponse;
@@ -50,8 +50,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Asynchronous forms in each container, with clients that send slowly, stop or disconnect. */
 @Timeout(300)
 class ContainerAsyncFormTest extends AppTestBase {
-    private static final byte[] CONTENT = Form.noise(20_000, 7);
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
+    private static final byte[] CONTENT = TestForm.noise(20_000, 7);
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.bin", CONTENT);
     private static final int FILES = 1;
     private static final int LARGE = 32 << 20;
 
@@ -114,7 +114,7 @@ class ContainerAsyncFormTest extends AppTestBase {
                 assertEquals("a:1 f:20000", response, times);
                 app.assertNothingLeft(times);
             }
-            connection.send(Form.request("GET", "/", "text/plain", new byte[0]));
+            connection.send(TestForm.request("GET", "/", "text/plain", new byte[0]));
             assertEquals(500, connection.answer().status(), "the form of a GET request");
         }
     }
@@ -123,8 +123,8 @@ class ContainerAsyncFormTest extends AppTestBase {
     @EnumSource
     void forms_sentByteByByte_areReceived(ServletContainer kind) throws Exception {
         start(kind);
-        Form form = new Form().field("a", "1").file("f", "f.bin", new byte[100]);
-        for (byte[] request : new byte[][] {form.post("/"), Form.chunked("/", form.body(), 7)}) {
+        TestForm form = new TestForm().field("a", "1").file("f", "f.bin", new byte[100]);
+        for (byte[] request : new byte[][] {form.post("/"), TestForm.chunked("/", form.body(), 7)}) {
             try (RawHttp connection = app.connect()) {
                 for (int i = 0; i < request.length; i++) {
                     connection.send(request, i, i + 1);
@@ -143,7 +143,8 @@ class ContainerAsyncFormTest extends AppTestBase {
                 options -> options.decider(part -> part.name().equals("f")
                         ? PartDecision.to(new Collecting(new ByteArrayOutputStream(), first))
                         : PartDecision.storeInMemory()));
-        byte[] request = new Form().file("f", "f.bin", CONTENT).field("a", "1").post("/");
+        byte[] request =
+                new TestForm().file("f", "f.bin", CONTENT).field("a", "1").post("/");
         int cut = request.length - 40;
         try (RawHttp connection = app.connect()) {
             connection.send(request, 0, cut);
@@ -179,9 +180,9 @@ class ContainerAsyncFormTest extends AppTestBase {
         GatedSink gate = new GatedSink().shut();
         MessageDigest sum = MessageDigest.getInstance("SHA-256");
         start(kind, options -> options.decider(part -> PartDecision.to(PartSink.digest(sum, gate))));
-        byte[] content = Form.noise(LARGE, 11);
+        byte[] content = TestForm.noise(LARGE, 11);
         ByteBuffer request =
-                ByteBuffer.wrap(new Form().file("f", "f.bin", content).post("/"));
+                ByteBuffer.wrap(new TestForm().file("f", "f.bin", content).post("/"));
         try (RawHttp connection = app.connect();
                 Selector selector = Selector.open()) {
             SocketChannel channel = connection.channel();
@@ -227,7 +228,7 @@ class ContainerAsyncFormTest extends AppTestBase {
         start(
                 kind,
                 options -> options.decider(part -> part.index() == 0 ? PartDecision.store() : PartDecision.to(gate)));
-        Form two = new Form().file("e", "e.bin", CONTENT).file("f", "f.bin", CONTENT);
+        TestForm two = new TestForm().file("e", "e.bin", CONTENT).file("f", "f.bin", CONTENT);
         try (RawHttp connection = app.begin(two, 1)) {
             Eventually.isTrue(() -> gate.bytes() > 0, "the sink received no bytes");
             next(started).cancel();
@@ -261,7 +262,8 @@ class ContainerAsyncFormTest extends AppTestBase {
         byte[] body = Arrays.copyOf(FORM.body(), FORM.body().length - 100);
         assertEquals(
                 400,
-                app.send(Form.request("POST", "/", Form.CONTENT_TYPE, body)).status());
+                app.send(TestForm.request("POST", "/", TestForm.CONTENT_TYPE, body))
+                        .status());
         assertInstanceOf(MultipartException.class, next(failures));
     }
 
@@ -293,7 +295,7 @@ class ContainerAsyncFormTest extends AppTestBase {
     private void assertRejected(ServletContainer kind) throws Exception {
         app.start(kind);
         assertEquals(413, app.post("/", FORM).status());
-        assertEquals(400, app.post("/", Form.malformed()).status());
+        assertEquals(400, app.post("/", TestForm.malformed()).status());
     }
 
     @ParameterizedTest

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.servlet.DispatchOnTimeout;
 import dev.sluice.servlet.DivertedRequest;
-import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
@@ -38,9 +38,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ContainerLifeTest extends AppTestBase {
-    private static final byte[] CONTENT = Form.noise(20_000, 7);
-    private static final Form FORM =
-            new Form().field("a", "1").file("f", "f.bin", CONTENT).file("g", "g.bin", CONTENT);
+    private static final byte[] CONTENT = TestForm.noise(20_000, 7);
+    private static final TestForm FORM =
+            new TestForm().field("a", "1").file("f", "f.bin", CONTENT).file("g", "g.bin", CONTENT);
     private static final int FILES = 2;
 
     @BeforeEach
@@ -329,7 +329,7 @@ class ContainerLifeTest extends AppTestBase {
                         (request, response) ->
                                 assertEquals(1, request.getParts().size()));
         Path work = Files.createDirectory(directory.resolve("container"));
-        byte[] large = new Form().file("f", "f.bin", new byte[3 << 20]).post("/app/work");
+        byte[] large = new TestForm().file("f", "f.bin", new byte[3 << 20]).post("/app/work");
         WebApp asItComes =
                 new WebApp(work).servlet("/app/*", servlet).filter("/app/*", SluiceFilter.of(app.formOptions()));
         try (RunningContainer container = kind.start(asItComes)) {

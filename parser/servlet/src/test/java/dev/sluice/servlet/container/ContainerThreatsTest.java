@@ -13,13 +13,13 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.servlet.AsyncForm;
-import dev.sluice.servlet.Form;
 import dev.sluice.servlet.GatedSink;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -55,7 +55,7 @@ class ContainerThreatsTest extends AppTestBase {
     /** The length of {@code "0\r\n\r\n"}, the chunk that ends a body. */
     private static final int END_OF_CHUNKS = 5;
 
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.txt", Form.noise(100_000, 1));
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.txt", TestForm.noise(100_000, 1));
 
     private final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
 
@@ -94,7 +94,7 @@ class ContainerThreatsTest extends AppTestBase {
             app.start(kind, filter);
             for (String method : List.of("GET", "HEAD", "DELETE")) {
                 try (RawHttp connection = app.connect()) {
-                    connection.send(Form.request(method, "/", Form.CONTENT_TYPE, FORM.body()));
+                    connection.send(TestForm.request(method, "/", TestForm.CONTENT_TYPE, FORM.body()));
                     assertEquals("0 files, 0 bytes in memory, " + FORM.body().length + " bytes unread", next(), method);
                 }
             }
@@ -133,7 +133,7 @@ class ContainerThreatsTest extends AppTestBase {
     private void assertComesOf(String outcome, byte[] body) throws Exception {
         for (String target : List.of("/work", "/work?async")) {
             try (RawHttp connection = app.connect()) {
-                connection.send(Form.chunked(target, body, 1000));
+                connection.send(TestForm.chunked(target, body, 1000));
                 assertEquals(outcome, next(), target);
             }
         }
@@ -161,14 +161,14 @@ class ContainerThreatsTest extends AppTestBase {
         app.start(kind);
         for (String length :
                 List.of("-1", "+5", "1e3", "99999999999999999999", "5\r\nContent-Length: 6", "5, 6", "0x10", "")) {
-            byte[] head = Form.head("POST", "/work", "Content-Type: " + Form.CONTENT_TYPE, "Content-Length: " + length);
+            byte[] head = TestForm.head("/work", "Content-Length: " + length);
             assertEquals(400, app.send(head).status(), length);
         }
         assertTrue(seen.isEmpty(), () -> seen + " although the length is invalid");
         for (long length : new long[] {Long.MIN_VALUE, -5, -1, 1}) {
             announced.set(length);
             assertComesOf("2 parts", body);
-            assertComesOf("413 BODY_TOO_LARGE", Form.join(body, new byte[] {'\n'}));
+            assertComesOf("413 BODY_TOO_LARGE", TestForm.join(body, new byte[] {'\n'}));
         }
     }
 
@@ -236,7 +236,7 @@ class ContainerThreatsTest extends AppTestBase {
             assertEquals("0 parts", next());
             assertEquals(200, connection.answer().status());
             byte[] body = FORM.body();
-            connection.send(Form.head("/async", body.length));
+            connection.send(TestForm.head("/async", body.length));
             connection.send(body);
             Eventually.isTrue(() -> gate.bytes() > 0, "the sink received no bytes");
             gate.open();
@@ -287,19 +287,19 @@ class ContainerThreatsTest extends AppTestBase {
      * @return the result that the child prints
      */
     private static String sendField(int port, String target, long size, BufferedReader output) throws IOException {
-        byte[] chunk = Form.chunked(new byte[1 << 20], 1 << 20);
-        byte[] open = new Form()
+        byte[] chunk = TestForm.chunked(new byte[1 << 20], 1 << 20);
+        byte[] open = new TestForm()
                 .part("Content-Disposition: form-data; name=\"f\"", "")
                 .open();
-        byte[] head =
-                Form.chunked(target, Arrays.copyOf(open, open.length - 2), open.length); // without the end of the line
+        byte[] head = TestForm.chunked(
+                target, Arrays.copyOf(open, open.length - 2), open.length); // without the end of the line
         try (RawHttp connection = new RawHttp(port)) {
             connection.send(head, 0, head.length - END_OF_CHUNKS);
             for (long sent = 0; sent < size && !output.ready(); sent += 1 << 20) {
                 connection.send(chunk, 0, chunk.length - END_OF_CHUNKS);
             }
-            connection.send(
-                    Form.chunked(("\r\n--" + Form.BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII), 99));
+            connection.send(TestForm.chunked(
+                    ("\r\n--" + TestForm.BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII), 99));
         } catch (IOException e) {
             // rejected: the container closes the connection without reading the rest
         }

@@ -2,10 +2,10 @@ package dev.sluice.servlet.container;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.MultipartConfigElement;
@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class ErrorDispatchTest {
-    private static final byte[] CONTENT = Form.noise(20_000, 3);
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
+    private static final byte[] CONTENT = TestForm.noise(20_000, 3);
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.bin", CONTENT);
 
     @TempDir
     Path directory;
@@ -75,7 +75,7 @@ class ErrorDispatchTest {
         return app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
     }
 
-    private static String answer(RunningContainer container, Form form) throws IOException {
+    private static String answer(RunningContainer container, TestForm form) throws IOException {
         return answer(container, form.post("/app/work"));
     }
 
@@ -148,7 +148,7 @@ class ErrorDispatchTest {
         servlet.at("/work", (request, response) -> request.getParts());
         try (RunningContainer container =
                 kind.start(app(false).servlet("/error", page).errorPage("/error"))) {
-            Form three = new Form().field("a", "1").field("b", "2").field("c", "3");
+            TestForm three = new TestForm().field("a", "1").field("b", "2").field("c", "3");
             assertEquals("413: 413 true null", answer(container, three));
         }
     }
@@ -216,17 +216,18 @@ class ErrorDispatchTest {
                 .errorPage("/error");
         try (RunningContainer container = kind.start(app)) {
             for (String[] each : new String[][] {
-                {"413 again, null", "POST", Form.CONTENT_TYPE},
-                {"415 again, null", "POST", Form.CONTENT_TYPE.replace("form-data", "mixed")},
-                {"405 again, POST, PUT, PATCH", "GET", Form.CONTENT_TYPE},
+                {"413 again, null", "POST", TestForm.CONTENT_TYPE},
+                {"415 again, null", "POST", TestForm.CONTENT_TYPE.replace("form-data", "mixed")},
+                {"405 again, POST, PUT, PATCH", "GET", TestForm.CONTENT_TYPE},
             }) {
                 assertEquals(
-                        "422: " + each[0], answer(container, Form.request(each[1], "/app/work", each[2], FORM.body())));
+                        "422: " + each[0],
+                        answer(container, TestForm.request(each[1], "/app/work", each[2], FORM.body())));
                 store.assertEmpty(kind);
                 String status = each[0].substring(0, 3);
                 assertEquals(
                         status + ": " + status + " true null",
-                        answer(container, Form.request(each[1], "/app/work?no", each[2], FORM.body())));
+                        answer(container, TestForm.request(each[1], "/app/work?no", each[2], FORM.body())));
             }
         }
     }

@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.servlet.Form;
 import dev.sluice.servlet.MultipartRequestException;
 import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,45 +27,27 @@ class OtherBodyTest extends AppTestBase {
     private static final byte[] JSON = "{}".getBytes(StandardCharsets.US_ASCII);
 
     private RawHttp.Answer json(String target) throws IOException {
-        return app.send(Form.request("POST", target, "application/json", JSON));
+        return app.send(TestForm.request("POST", target, "application/json", JSON));
     }
 
-    private void assertRejected(ServletContainer kind, Work work) throws Exception {
-        app.on(work)
+    @ParameterizedTest
+    @EnumSource
+    void json_anyCallForAForm_isAnsweredWith415(ServletContainer kind) throws Exception {
+        app.on("/parts", (request, response) -> request.getParts())
+                .on("/part", (request, response) -> request.getPart("f"))
+                .on("/blocking", (request, response) -> MultipartRequests.form(request))
+                .on("/async", (request, response) -> {
+                    request.startAsync().setTimeout(0);
+                    MultipartRequests.receive(request);
+                })
                 .errorPage((request, response) ->
                         response.getWriter().print(request.getAttribute("jakarta.servlet.error.message")));
         app.start(kind);
-        RawHttp.Answer answer = json("/");
-        assertEquals(
-                "415 the Content-Type is not multipart/form-data: application/json",
-                answer.status() + " " + answer.body());
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void json_getParts_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRejected(kind, (request, response) -> request.getParts());
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void json_getPart_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRejected(kind, (request, response) -> request.getPart("f"));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void json_blockingForm_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRejected(kind, (request, response) -> MultipartRequests.form(request));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void json_asyncForm_isAnsweredWith415(ServletContainer kind) throws Exception {
-        assertRejected(kind, (request, response) -> {
-            request.startAsync().setTimeout(0);
-            MultipartRequests.receive(request);
-        });
+        for (String target : List.of("/parts", "/part", "/blocking", "/async")) {
+            RawHttp.Answer answer = json(target);
+            assertEquals(415, answer.status(), target);
+            assertEquals("the Content-Type is not multipart/form-data: application/json", answer.body(), target);
+        }
     }
 
     @ParameterizedTest
@@ -93,7 +75,7 @@ class OtherBodyTest extends AppTestBase {
         byte[] body = "a=2".getBytes(StandardCharsets.US_ASCII);
         assertEquals(
                 "12",
-                app.send(Form.request("POST", "/?q=1", "application/x-www-form-urlencoded", body))
+                app.send(TestForm.request("POST", "/?q=1", "application/x-www-form-urlencoded", body))
                         .body());
     }
 
@@ -115,7 +97,7 @@ class OtherBodyTest extends AppTestBase {
     void form_missingField_isAnsweredWith400(ServletContainer kind) throws Exception {
         app.on((request, response) -> MultipartRequests.form(request).requireText("b"));
         app.start(kind);
-        assertEquals(400, app.post("/", new Form().field("a", "1")).status());
+        assertEquals(400, app.post("/", new TestForm().field("a", "1")).status());
     }
 
     @ParameterizedTest
@@ -125,7 +107,7 @@ class OtherBodyTest extends AppTestBase {
         app.on((request, response) ->
                 MultipartRequests.form(request).parts().get(0).text());
         app.start(kind);
-        assertEquals(413, app.post("/", new Form().field("a", "1234")).status());
+        assertEquals(413, app.post("/", new TestForm().field("a", "1234")).status());
     }
 
     @ParameterizedTest
@@ -138,7 +120,7 @@ class OtherBodyTest extends AppTestBase {
             response.getWriter().print("own answer");
         });
         app.start(kind);
-        assertEquals("own answer", app.post("/", Form.malformed()).body());
+        assertEquals("own answer", app.post("/", TestForm.malformed()).body());
     }
 
     /** Each container parses the charset parameter of the Content-Type in its own way. */
@@ -153,8 +135,9 @@ class OtherBodyTest extends AppTestBase {
             charsets.add("charset=\"windows\\-1252\"");
         }
         for (String charset : charsets) {
-            byte[] body = new Form().field("a", "é").body();
-            RawHttp.Answer answer = app.send(Form.request("POST", "/", Form.CONTENT_TYPE + "; " + charset, body));
+            byte[] body = new TestForm().field("a", "é").body();
+            RawHttp.Answer answer =
+                    app.send(TestForm.request("POST", "/", TestForm.CONTENT_TYPE + "; " + charset, body));
             assertEquals("1", answer.body(), charset);
         }
     }
@@ -171,6 +154,6 @@ class OtherBodyTest extends AppTestBase {
             response.getWriter().print(MultipartRequests.form(request).parts().size());
         });
         app.start(kind);
-        assertEquals("1", app.post("/", new Form().field("a", "1")).body());
+        assertEquals("1", app.post("/", new TestForm().field("a", "1")).body());
     }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.servlet.container;
 
-import dev.sluice.servlet.Form;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
 import java.io.InputStream;
@@ -12,7 +12,7 @@ import java.util.List;
 
 final class PartQuestions {
     private static final byte[] SMALL = {'o', 'n', 'e'};
-    private static final byte[] LARGE = Form.noise(100_000, 1);
+    private static final byte[] LARGE = TestForm.noise(100_000, 1);
 
     private PartQuestions() {}
 
@@ -27,7 +27,7 @@ final class PartQuestions {
 
     private static Question filename(String what, String parameters) {
         return Question.that("getSubmittedFileName of " + what)
-                .sends(new Form().part("Content-Disposition: form-data; name=\"f\"" + parameters, "x"))
+                .sends(new TestForm().part("Content-Disposition: form-data; name=\"f\"" + parameters, "x"))
                 .asks(request -> String.valueOf(request.getPart("f").getSubmittedFileName()));
     }
 
@@ -52,22 +52,23 @@ final class PartQuestions {
                 filename("two filename parameters", "; filename=\"a.txt\"; filename=\"b.txt\""),
                 filename("a name with a control character", "; filename=\"\u0001\""),
                 Question.that("getSubmittedFileName, if header and parameter names are in upper case")
-                        .sends(new Form().part("content-disposition: FORM-DATA; NAME=\"f\"; FileName=\"A.txt\"", "x"))
+                        .sends(new TestForm()
+                                .part("content-disposition: FORM-DATA; NAME=\"f\"; FileName=\"A.txt\"", "x"))
                         .asks(request -> request.getPart("f").getSubmittedFileName()),
                 Question.that("getPart returns the first of two parts with the same name")
-                        .sends(new Form().file("f", "1.txt", SMALL).file("f", "2.txt", SMALL))
+                        .sends(new TestForm().file("f", "1.txt", SMALL).file("f", "2.txt", SMALL))
                         .asks(request ->
                                 request.getPart("f").getSubmittedFileName() + " " + CallResults.parts(request)),
                 Question.that("getPart of a name that does not exist")
-                        .sends(new Form().field("a", "1"))
+                        .sends(new TestForm().field("a", "1"))
                         .asks(request -> String.valueOf(request.getPart("b"))),
                 Question.that("getPart(null)")
-                        .sends(new Form().field("a", "1"))
+                        .sends(new TestForm().field("a", "1"))
                         .asks(request -> CallResults.attempt(() -> request.getPart(null))));
     }
 
     private static List<Question> headers() {
-        Form form = new Form()
+        TestForm form = new TestForm()
                 .part(
                         "Content-Disposition: form-data; name=\"f\"; filename=\"f\"\r\ncontent-type: text/html; x=y\r\n"
                                 + "X-Two: 1\r\nX-Two: 2\r\nX-Text: ä",
@@ -77,7 +78,7 @@ final class PartQuestions {
                         .sends(form)
                         .asks(request -> request.getPart("f").getContentType()),
                 Question.that("getContentType of a part without the header")
-                        .sends(new Form().field("a", "1"))
+                        .sends(new TestForm().field("a", "1"))
                         .asks(request -> String.valueOf(request.getPart("a").getContentType())),
                 Question.that("getHeader: name in another case, repeated header, missing header")
                         .sends(form)
@@ -99,14 +100,16 @@ final class PartQuestions {
                         .sends(form)
                         .asks(request -> request.getPart("f").getHeader("x-text")),
                 Question.that("getHeader of a folded header")
-                        .sends(new Form()
+                        .sends(new TestForm()
                                 .part("Content-Disposition: form-data;\r\n name=\"a\"\r\nX-Long: b\r\n  c", "1"))
                         .asks(request -> request.getPart("a").getHeader("x-long")));
     }
 
     private static List<Question> content() {
-        Form form =
-                new Form().file("s", "s.bin", SMALL).file("l", "l.bin", LARGE).file("e", "e.bin", new byte[0]);
+        TestForm form = new TestForm()
+                .file("s", "s.bin", SMALL)
+                .file("l", "l.bin", LARGE)
+                .file("e", "e.bin", new byte[0]);
         return List.of(
                 Question.that("getSize of small, large and empty files")
                         .sends(form)
@@ -148,7 +151,7 @@ final class PartQuestions {
                             return "" + request.getParts().size();
                         }),
                 Question.that("content of a part with Content-Transfer-Encoding: base64")
-                        .sends(new Form()
+                        .sends(new TestForm()
                                 .part(
                                         "Content-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n"
                                                 + "Content-Transfer-Encoding: base64",
@@ -178,8 +181,10 @@ final class PartQuestions {
     }
 
     private static List<Question> files() {
-        Form form =
-                new Form().file("s", "s.bin", SMALL).file("l", "l.bin", LARGE).field("a", "text");
+        TestForm form = new TestForm()
+                .file("s", "s.bin", SMALL)
+                .file("l", "l.bin", LARGE)
+                .field("a", "text");
         return List.of(
                 Question.that("write to a relative name: a file in the location, for parts in memory and on disk")
                         .sends(form)

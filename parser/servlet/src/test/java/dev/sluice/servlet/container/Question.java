@@ -1,7 +1,7 @@
 package dev.sluice.servlet.container;
 
-import dev.sluice.servlet.Form;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.EOFException;
@@ -49,7 +49,7 @@ final class Question {
     }
 
     /** The client sends {@code form} with POST and waits for the response. */
-    Question sends(Form form) {
+    Question sends(TestForm form) {
         return sends(path -> form.post(path));
     }
 

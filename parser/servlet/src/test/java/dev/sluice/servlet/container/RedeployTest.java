@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartDecoder;
 import dev.sluice.buffer.DelimiterSearch;
-import dev.sluice.servlet.Form;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCounted;
 import jakarta.servlet.DispatcherType;
@@ -162,7 +162,7 @@ class RedeployTest {
             assertNotSame(SluiceFilter.class, load(deployed.loader(), SluiceFilter.class));
             assertNotSame(ByteBuf.class, load(deployed.loader(), ByteBuf.class));
             int large = 200_000;
-            Form form = new Form()
+            TestForm form = new TestForm()
                     .field("a", "1")
                     .file("f", "f.bin", new byte[large])
                     .file("g", "g", new byte[10]);
@@ -178,7 +178,9 @@ class RedeployTest {
             deployed.undeploy().now();
             try (RawHttp other =
                     new RawHttp(deployed.port())) { // because Jetty's selector refers to the previous connection
-                assertEquals(404, other.send(Form.head("GET", "/none")).answer().status());
+                assertEquals(
+                        404,
+                        other.send(TestForm.headOf("GET", "/none")).answer().status());
             }
         }
     }

@@ -2,8 +2,8 @@ package dev.sluice.servlet.container;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.servlet.Form;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Headers that other filters set in error responses. Without CORS headers, scripts of other sites cannot read them. */
 @Timeout(60)
 class RejectionHeadersTest extends AppTestBase {
-    private static final Form FORM = new Form().field("a", "1");
-    private static final String MIXED = Form.CONTENT_TYPE.replace("form-data", "mixed");
+    private static final TestForm FORM = new TestForm().field("a", "1");
+    private static final String MIXED = TestForm.CONTENT_TYPE.replace("form-data", "mixed");
     private static final String ORIGIN = "https://shop.example";
     private static final Filter CORS = (request, response, chain) -> {
         ((HttpServletResponse) response).setHeader("Access-Control-Allow-Origin", ORIGIN);
@@ -23,7 +23,7 @@ class RejectionHeadersTest extends AppTestBase {
     };
 
     private RawHttp.Answer send(String method, String type) throws IOException {
-        return app.send(Form.request(method, "/", type, FORM.body()));
+        return app.send(TestForm.request(method, "/", type, FORM.body()));
     }
 
     private void start(ServletContainer kind) throws Exception {
@@ -40,8 +40,8 @@ class RejectionHeadersTest extends AppTestBase {
 
     private void assertRejectionsOfTheServletAllow() throws IOException {
         assertAllows(ORIGIN, send("POST", "application/json"));
-        assertAllows(ORIGIN, app.post("/", new Form().field("a", "1").field("b", "2")));
-        assertAllows(ORIGIN, app.post("/", Form.malformed()));
+        assertAllows(ORIGIN, app.post("/", new TestForm().field("a", "1").field("b", "2")));
+        assertAllows(ORIGIN, app.post("/", TestForm.malformed()));
     }
 
     @ParameterizedTest
@@ -49,7 +49,7 @@ class RejectionHeadersTest extends AppTestBase {
     void rejection_outerFilter_keepsItsHeaders(ServletContainer kind) throws Exception {
         app.before(CORS);
         start(kind);
-        assertAllows(ORIGIN, send("GET", Form.CONTENT_TYPE));
+        assertAllows(ORIGIN, send("GET", TestForm.CONTENT_TYPE));
         assertAllows(ORIGIN, send("POST", MIXED));
         assertRejectionsOfTheServletAllow();
     }
@@ -60,7 +60,7 @@ class RejectionHeadersTest extends AppTestBase {
     void rejection_innerFilter_keepsItsHeadersIfServletWasCalled(ServletContainer kind) throws Exception {
         app.behind(CORS);
         start(kind);
-        assertAllows(null, send("GET", Form.CONTENT_TYPE));
+        assertAllows(null, send("GET", TestForm.CONTENT_TYPE));
         assertAllows(null, send("POST", MIXED));
         assertRejectionsOfTheServletAllow();
     }

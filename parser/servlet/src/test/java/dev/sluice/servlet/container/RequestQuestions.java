@@ -1,6 +1,6 @@
 package dev.sluice.servlet.container;
 
-import dev.sluice.servlet.Form;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
@@ -24,32 +24,32 @@ final class RequestQuestions {
 
     private static Question method(String method) {
         return Question.that("a form sent with " + method)
-                .sends(path -> Form.request(
+                .sends(path -> TestForm.request(
                         method,
                         path + "?q=0",
-                        Form.CONTENT_TYPE,
-                        new Form().field("a", "1").body()))
+                        TestForm.CONTENT_TYPE,
+                        new TestForm().field("a", "1").body()))
                 .asks(request ->
                         partsOrNot(request) + ", " + CallResults.attempt(() -> CallResults.parameters(request)));
     }
 
     private static Question unparsed(String method) {
         return Question.that("getParts of a form sent with " + method)
-                .sends(path -> Form.request(
+                .sends(path -> TestForm.request(
                         method,
                         path,
-                        Form.CONTENT_TYPE,
-                        new Form().field("a", "1").body()))
+                        TestForm.CONTENT_TYPE,
+                        new TestForm().field("a", "1").body()))
                 .asks(request -> CallResults.orRejected(() -> CallResults.parts(request)));
     }
 
     private static Question type(String title, String contentType, String body) {
         return Question.that(title)
-                .sends(path -> Form.request("POST", path, contentType, body.getBytes(StandardCharsets.US_ASCII)));
+                .sends(path -> TestForm.request("POST", path, contentType, body.getBytes(StandardCharsets.US_ASCII)));
     }
 
     private static List<Question> methods() {
-        String form = new String(new Form().field("a", "1").body(), StandardCharsets.US_ASCII);
+        String form = new String(new TestForm().field("a", "1").body(), StandardCharsets.US_ASCII);
         return List.of(
                 method("PUT"),
                 method("PATCH"),
@@ -60,27 +60,27 @@ final class RequestQuestions {
                 type("getParts of a URL-encoded body", "application/x-www-form-urlencoded", "a=1&b=2")
                         .asks(request -> CallResults.orRejected(() -> CallResults.parts(request)))
                         .withoutContainerConfiguration(),
-                type("getParts of a multipart/mixed body", "multipart/mixed; boundary=" + Form.BOUNDARY, form)
+                type("getParts of a multipart/mixed body", "multipart/mixed; boundary=" + TestForm.BOUNDARY, form)
                         .asks(request -> CallResults.orRejected(() -> CallResults.parts(request))),
-                type("a media type in mixed case", "MultiPart/Form-Data; BOUNDARY=" + Form.BOUNDARY, form)
+                type("a media type in mixed case", "MultiPart/Form-Data; BOUNDARY=" + TestForm.BOUNDARY, form)
                         .asks(request -> partsOrNot(request)),
-                type("a quoted boundary", "multipart/form-data; boundary=\"" + Form.BOUNDARY + "\"", form)
+                type("a quoted boundary", "multipart/form-data; boundary=\"" + TestForm.BOUNDARY + "\"", form)
                         .asks(request -> partsOrNot(request)),
                 type("a Content-Type without a boundary", "multipart/form-data", form)
                         .asks(request -> CallResults.parts(request)),
                 type(
                                 "a Content-Type with two boundaries",
-                                "multipart/form-data; boundary=" + Form.BOUNDARY + "; boundary=other",
+                                "multipart/form-data; boundary=" + TestForm.BOUNDARY + "; boundary=other",
                                 form)
                         .asks(request -> CallResults.parts(request)),
                 type("a media type that starts with multipart/form-data", "multipart/form-data-x; boundary=x", form)
                         .asks(request -> CallResults.orRejected(() -> CallResults.parts(request))),
-                type("a servlet that does not use the form", Form.CONTENT_TYPE, "not a form")
+                type("a servlet that does not use the form", TestForm.CONTENT_TYPE, "not a form")
                         .asks(request -> "fine"));
     }
 
     private static List<Question> bodies() {
-        Form form = new Form().field("a", "1");
+        TestForm form = new TestForm().field("a", "1");
         return List.of(
                 Question.that("getInputStream returns the body, if the form was not parsed")
                         .sends(form)
@@ -122,25 +122,24 @@ final class RequestQuestions {
                         .sends(form)
                         .asks(request -> CallResults.parts(request) + " "
                                 + (request.getContentLengthLong() == form.body().length) + " "
-                                + request.getContentType().equals(Form.CONTENT_TYPE)));
+                                + request.getContentType().equals(TestForm.CONTENT_TYPE)));
     }
 
     private static List<Question> transport() {
-        byte[] body =
-                new Form().field("a", "1").file("f", "f", Form.noise(50_000, 3)).body();
+        byte[] body = new TestForm()
+                .field("a", "1")
+                .file("f", "f", TestForm.noise(50_000, 3))
+                .body();
         return List.of(
                 Question.that("a chunked form")
-                        .holds((connection, path) -> Question.describe(
-                                connection.send(Form.chunked(path, body, 777)).answer()))
+                        .holds((connection, path) -> Question.describe(connection
+                                .send(TestForm.chunked(path, body, 777))
+                                .answer()))
                         .asks(request -> CallResults.parts(request)),
                 Question.that("Expect: 100-continue is answered when the servlet requests the form")
                         .holds((connection, path) -> {
-                            connection.send(Form.head(
-                                    "POST",
-                                    path,
-                                    "Content-Type: " + Form.CONTENT_TYPE,
-                                    "Content-Length: " + body.length,
-                                    "Expect: 100-continue"));
+                            connection.send(
+                                    TestForm.head(path, "Content-Length: " + body.length, "Expect: 100-continue"));
                             int interim = connection.anyAnswer().status();
                             return interim + " "
                                     + Question.describe(connection.send(body).answer());
@@ -151,7 +150,7 @@ final class RequestQuestions {
                             StringBuilder answers = new StringBuilder();
                             for (int i = 0; i < 3; i++) {
                                 byte[] post =
-                                        new Form().field("a", "x".repeat(i)).post(path);
+                                        new TestForm().field("a", "x".repeat(i)).post(path);
                                 answers.append(Question.describe(
                                                 connection.send(post).answer()))
                                         .append(';');
@@ -161,7 +160,7 @@ final class RequestQuestions {
                         .asks(request -> CallResults.parts(request)),
                 Question.that("another request on the same connection after an unused form")
                         .holds((connection, path) -> {
-                            byte[] post = new Form().field("a", "1").post(path);
+                            byte[] post = new TestForm().field("a", "1").post(path);
                             return Question.describe(connection.send(post).answer()) + " "
                                     + Question.describe(connection.send(post).answer());
                         })
@@ -174,7 +173,7 @@ final class RequestQuestions {
     }
 
     private static List<Question> dispatches() {
-        Form form = new Form().field("a", "1").file("f", "f.txt", new byte[] {'x', 'y'});
+        TestForm form = new TestForm().field("a", "1").file("f", "f.txt", new byte[] {'x', 'y'});
         Question.AskWithoutFiles seen = request -> CallResults.attempt(() -> CallResults.parts(request)) + " "
                 + CallResults.attempt(() -> CallResults.parameters(request));
         return List.of(

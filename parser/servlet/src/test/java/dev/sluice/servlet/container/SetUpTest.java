@@ -3,11 +3,10 @@ package dev.sluice.servlet.container;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.servlet.Form;
-import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.undertow.server.RequestTooBigException;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
@@ -23,7 +22,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -42,7 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(300)
 class SetUpTest {
     private static final Logger LOGGER = Logger.getLogger(SluiceFilter.class.getPackageName());
-    private static final Form FORM = new Form().field("a", "1").field("b", "2");
+    private static final TestForm FORM = new TestForm().field("a", "1").field("b", "2");
 
     @TempDir
     Path directory;
@@ -73,22 +71,12 @@ class SetUpTest {
             String a = request.getParameter("a");
             response.getWriter().print(request.getParts().size() + a);
         });
-        servlet.at("/async", (request, response) -> {
-            HttpServletRequest seen = request;
-            MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
-                try {
-                    if (failure == null) {
-                        response.getWriter().print(form.parts().size() + form.text("a"));
-                    } else {
-                        MultipartRequests.sendError(response, failure);
-                    }
-                } catch (IOException e) {
-                    throw new CompletionException(e);
-                } finally {
-                    seen.getAsyncContext().complete();
-                }
-            });
-        });
+        servlet.at(
+                "/async",
+                (request, response) -> App.receive(
+                        request,
+                        response,
+                        form -> response.getWriter().print(form.parts().size() + form.text("a"))));
     }
 
     @AfterEach
@@ -120,7 +108,7 @@ class SetUpTest {
 
     private static String post(RunningContainer container, String path, String... headers) throws IOException {
         byte[] body = FORM.body();
-        String head = head("POST", path, body.length) + "\r\nContent-Type: " + Form.CONTENT_TYPE;
+        String head = head("POST", path, body.length) + "\r\nContent-Type: " + TestForm.CONTENT_TYPE;
         return answer(
                 container,
                 String.join("\r\n", head, String.join("\r\n", headers)).strip(),
@@ -172,7 +160,7 @@ class SetUpTest {
         try (RunningContainer container = kind.start(app().filter("/app/*", filter()))) {
             for (String path : List.of("/parts", "/async")) {
                 assertEquals("400", post(container, path, "Content-Type: text/plain"));
-                assertEquals("400", post(container, path, "Content-Type: " + Form.CONTENT_TYPE));
+                assertEquals("400", post(container, path, "Content-Type: " + TestForm.CONTENT_TYPE));
                 assertEquals("415", post(container, path, "Content-Encoding: gzip"));
                 assertEquals("200 21", post(container, path, "Content-Encoding: identity"));
             }
@@ -211,7 +199,7 @@ class SetUpTest {
         try (RunningContainer container = kind.start(app().filter("/app/*", filter))) {
             for (int way = 0; way < 6; way++) {
                 String head = head("POST", way < 3 ? "/parts" : "/async", 100) + "\r\nContent-Type: "
-                        + Form.CONTENT_TYPE + "\r\n\r\n";
+                        + TestForm.CONTENT_TYPE + "\r\n\r\n";
                 try (RawHttp connection = container.connect().send(head)) {
                     Eventually.isTrue(() -> filter.live() == 1, () -> "the request did not arrive");
                     if (way % 3 == 0) {
@@ -315,11 +303,11 @@ class SetUpTest {
     void otherMultipart_isRejectedUnlessAllowed(ServletContainer kind) throws Exception {
         servlet.at("/passed", (request, response) -> response.setStatus(202));
         String[][] others = {
-            {"405", "GET", Form.CONTENT_TYPE},
-            {"405", "DELETE", Form.CONTENT_TYPE},
-            {"405", "post", Form.CONTENT_TYPE},
-            {"415", "POST", "multipart/mixed; boundary=" + Form.BOUNDARY},
-            {"415", "GET", "Multipart/form-datax; boundary=" + Form.BOUNDARY},
+            {"405", "GET", TestForm.CONTENT_TYPE},
+            {"405", "DELETE", TestForm.CONTENT_TYPE},
+            {"405", "post", TestForm.CONTENT_TYPE},
+            {"415", "POST", "multipart/mixed; boundary=" + TestForm.BOUNDARY},
+            {"415", "GET", "Multipart/form-datax; boundary=" + TestForm.BOUNDARY},
             {"202", "POST", "text/plain"},
         };
         for (boolean rejected : new boolean[] {true, false}) {
@@ -342,7 +330,7 @@ class SetUpTest {
                 for (String[] other : others) {
                     try (RawHttp connection = container.connect()) {
                         RawHttp.Answer answer = connection
-                                .send(Form.request(other[1], "/app/passed", other[2], FORM.body()))
+                                .send(TestForm.request(other[1], "/app/passed", other[2], FORM.body()))
                                 .answer();
                         assertEquals(rejected ? other[0] : "202", "" + answer.status(), String.join(" ", other));
                         assertEquals(
@@ -357,7 +345,7 @@ class SetUpTest {
                         "202",
                         answer(
                                 container,
-                                head("GET", "/passed", 0) + "\r\nContent-Type: " + Form.CONTENT_TYPE,
+                                head("GET", "/passed", 0) + "\r\nContent-Type: " + TestForm.CONTENT_TYPE,
                                 new byte[0]),
                         "a form without a body");
                 assertEquals(rejected ? 0 : 1, logged.size(), logged::toString);

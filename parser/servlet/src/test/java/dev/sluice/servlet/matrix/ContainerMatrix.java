@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.sluice.servlet.Form;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -57,8 +57,8 @@ class ContainerMatrix {
     private static final Path DOWNLOADS =
             Path.of(System.getProperty("sluice.containers.downloads", "target/containers"));
 
-    private static final byte[] CONTENT = Form.noise(300_000, 5);
-    private static final Form FORM = new Form().field("a", "1").file("f", "f.bin", CONTENT);
+    private static final byte[] CONTENT = TestForm.noise(300_000, 5);
+    private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.bin", CONTENT);
     private static final String FORM_TEXT = text("a", new byte[] {'1'}) + text("f", CONTENT);
 
     /** The result of each check in each container: empty if it passed, otherwise the error. */
@@ -139,7 +139,7 @@ class ContainerMatrix {
     }
 
     private static byte[] post(String path, byte[] body) {
-        return Form.request("POST", Distribution.PATH + path, Form.CONTENT_TYPE, body);
+        return TestForm.request("POST", Distribution.PATH + path, TestForm.CONTENT_TYPE, body);
     }
 
     private static String answer(RawHttp connection) throws IOException {
@@ -148,12 +148,12 @@ class ContainerMatrix {
     }
 
     private void small(String path) throws IOException {
-        byte[] content = Form.noise(1000, 1);
-        Form form = new Form().field("a", "1").file("f", "f.bin", content);
+        byte[] content = TestForm.noise(1000, 1);
+        TestForm form = new TestForm().field("a", "1").file("f", "f.bin", content);
         assertEquals("200 " + text("a", new byte[] {'1'}) + text("f", content), answer(path, form.body()));
         try (RawHttp connection = container.connect()) {
             for (int i = 0; i < 2; i++) {
-                connection.send(Form.chunked(Distribution.PATH + path, form.body(), 100));
+                connection.send(TestForm.chunked(Distribution.PATH + path, form.body(), 100));
                 assertTrue(answer(connection).startsWith("200 "), "chunked, twice on one connection");
             }
         }
@@ -164,12 +164,12 @@ class ContainerMatrix {
     }
 
     private void rejected(String path) throws IOException {
-        byte[] large = new Form()
+        byte[] large = new TestForm()
                 .field("a", "1")
                 .file("f", "f", new byte[MatrixApp.MOST + 1])
                 .body();
         assertEquals("413 page null", answer(path, large));
-        assertEquals("400 page null", answer(path, Form.malformed().body()));
+        assertEquals("400 page null", answer(path, TestForm.malformed().body()));
     }
 
     private void errorPage(String how, int status) throws IOException {
@@ -177,16 +177,16 @@ class ContainerMatrix {
     }
 
     private void plainError(String where) throws IOException {
-        byte[] request =
-                Form.request("POST", Distribution.PATH + "/plain?" + where, "application/octet-stream", new byte[1000]);
+        byte[] request = TestForm.request(
+                "POST", Distribution.PATH + "/plain?" + where, "application/octet-stream", new byte[1000]);
         try (RawHttp connection = container.connect()) {
             assertEquals("409 page null", answer(connection.send(request)));
         }
     }
 
     private void paused() throws Exception {
-        byte[] content = Form.noise(2 << 20, 9);
-        byte[] body = new Form().file("f", "f.bin", content).body();
+        byte[] content = TestForm.noise(2 << 20, 9);
+        byte[] body = new TestForm().file("f", "f.bin", content).body();
         inParallel(PAUSED, i -> () -> {
             assertEquals("200 " + text("f", content), answer("/paused", body));
             return null;
@@ -195,7 +195,7 @@ class ContainerMatrix {
 
     private void pausedWithout() throws Exception {
         byte[] body = new byte[2 << 20];
-        byte[] request = Form.request("POST", Distribution.PATH + "/plain", "application/octet-stream", body);
+        byte[] request = TestForm.request("POST", Distribution.PATH + "/plain", "application/octet-stream", body);
         inParallel(PAUSED, i -> () -> {
             try (RawHttp connection = container.connect()) {
                 assertEquals("200 " + body.length, answer(connection.send(request)));
@@ -273,7 +273,7 @@ class ContainerMatrix {
     private HttpRequest http2Post(String path, byte[] body) {
         return HttpRequest.newBuilder(uri(path))
                 .timeout(Duration.ofSeconds(30))
-                .header("Content-Type", Form.CONTENT_TYPE)
+                .header("Content-Type", TestForm.CONTENT_TYPE)
                 .POST(BodyPublishers.ofByteArray(body))
                 .build();
     }
@@ -283,13 +283,13 @@ class ContainerMatrix {
         assertEquals(HttpClient.Version.HTTP_2, response.version());
         assertEquals("200 " + FORM_TEXT, response.statusCode() + " " + response.body());
         HttpResponse<String> rejected =
-                http2().send(http2Post(path, Form.malformed().body()), BodyHandlers.ofString());
+                http2().send(http2Post(path, TestForm.malformed().body()), BodyHandlers.ofString());
         assertEquals("400 page null", rejected.statusCode() + " " + rejected.body());
     }
 
     private void abortedHttp2() throws Exception {
         HttpClient client = http2();
-        byte[] body = new Form().file("f", "f.bin", new byte[6 << 20]).body();
+        byte[] body = new TestForm().file("f", "f.bin", new byte[6 << 20]).body();
         for (int i = 0; i < ABORTS; i++) {
             CompletableFuture<?> response =
                     client.sendAsync(http2Post(i % 2 == 0 ? "/parts" : "/receive", body), BodyHandlers.ofString());

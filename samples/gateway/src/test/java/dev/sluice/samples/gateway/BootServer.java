@@ -1,6 +1,6 @@
 package dev.sluice.samples.gateway;
 
-import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;

@@ -13,10 +13,10 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.gateway.Upstream.Behaviour;
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import java.io.ByteArrayInputStream;
@@ -145,7 +145,8 @@ public abstract class ForwardingContract {
                 assertNotEquals(boundary, request.header("content-type"));
                 boundary = request.header("content-type");
                 assertFalse(boundary.contains(TestForm.BOUNDARY));
-                byte[] photo = Arrays.copyOfRange(FORM, FORM.length - 100_000 - 23, FORM.length - 23);
+                int end = FORM.length - "\r\n----\r\n".length() - TestForm.BOUNDARY.length();
+                byte[] photo = Arrays.copyOfRange(FORM, end - 100_000, end);
                 assertEquals(
                         List.of(
                                 "title null " + TestForm.sha256("Sea".getBytes(StandardCharsets.UTF_8)),
@@ -301,7 +302,8 @@ public abstract class ForwardingContract {
         try (Upstream upstream = new Upstream(Behaviour.ACCEPT)) {
             startBefore(upstream);
             try (RawHttp client = connect()) {
-                client.send(TestForm.head(gateway.getPath(), "Content-Encoding: gzip", "Content-Length: 5") + "aaaaa");
+                client.send(TestForm.head(gateway.getPath(), "Content-Encoding: gzip", "Content-Length: 5"))
+                        .send("aaaaa");
                 assertEquals(415, client.answer().status());
             }
             assertEquals(

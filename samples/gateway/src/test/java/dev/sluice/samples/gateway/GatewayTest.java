@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.List;

@@ -3,9 +3,9 @@ package dev.sluice.samples.gateway;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.BufferedReader;
 import java.net.URI;
 import java.nio.file.Path;

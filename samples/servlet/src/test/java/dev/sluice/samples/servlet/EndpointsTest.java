@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.samples.report.PresetName;
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;

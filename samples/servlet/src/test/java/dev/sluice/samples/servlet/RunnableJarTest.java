@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -10,6 +10,7 @@ import dev.sluice.MultipartBody;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.Eventually;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Inet4Address;
@@ -27,7 +28,6 @@ import java.security.MessageDigest;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -101,12 +101,6 @@ class ApplicationTest {
         return JSON.readTree(response.body());
     }
 
-    private static byte[] noise(int size) {
-        byte[] noise = new byte[size];
-        new Random(size).nextBytes(noise);
-        return noise;
-    }
-
     private static void assertReceived(String name, String filename, byte[] content, JsonNode received)
             throws Exception {
         assertEquals(name, received.get("name").asString());
@@ -120,7 +114,7 @@ class ApplicationTest {
 
     @Test
     void fileAndField_areBoundToAnObject() throws Exception {
-        byte[] content = noise(300_000);
+        byte[] content = TestForm.noise(300_000, 1);
         JsonNode answer = sendOk(
                 "POST",
                 "/titled",
@@ -132,17 +126,17 @@ class ApplicationTest {
 
     @Test
     void files_ofOneNameSentWithPut_arriveInOrder() throws Exception {
-        byte[] large = noise(200_000);
+        byte[] large = TestForm.noise(200_000, 1);
         JsonNode answer = sendOk(
                 "PUT",
                 "/album",
-                withFile("photos", "1.png", noise(10))
+                withFile("photos", "1.png", TestForm.noise(10, 1))
                         .field("photos", "not a file")
                         .file("photos", "2.png", "image/png", Content.of(large))
                         .file("photos", "3.png", "image/png", Content.of(new byte[0])));
 
         assertEquals(3, answer.size());
-        assertReceived("photos", "1.png", noise(10), answer.get(0));
+        assertReceived("photos", "1.png", TestForm.noise(10, 1), answer.get(0));
         assertReceived("photos", "2.png", large, answer.get(1));
         assertReceived("photos", "3.png", new byte[0], answer.get(2));
     }
@@ -152,7 +146,7 @@ class ApplicationTest {
         JsonNode answer = sendOk(
                 "POST",
                 "/described",
-                withFile("file", "x.png", noise(5))
+                withFile("file", "x.png", TestForm.noise(5, 1))
                         .field(
                                 "description",
                                 "application/json",
@@ -161,15 +155,15 @@ class ApplicationTest {
 
         assertEquals("\u2603", answer.at("/description/title").asString());
         assertEquals("b", answer.at("/description/tags/1").asString());
-        assertReceived("file", "x.png", noise(5), answer.get("file"));
+        assertReceived("file", "x.png", TestForm.noise(5, 1), answer.get("file"));
     }
 
     @Test
     void transferTo_storesSmallAndLargeFiles() throws Exception {
         for (int size : new int[] {0, 100, 500_000}) {
-            JsonNode answer = sendOk("POST", "/stored", withFile("file", "x.png", noise(size)));
+            JsonNode answer = sendOk("POST", "/stored", withFile("file", "x.png", TestForm.noise(size, 1)));
             Path stored = directory.resolve("stored").resolve(answer.get("as").asString());
-            assertArrayEquals(noise(size), Files.readAllBytes(stored));
+            assertArrayEquals(TestForm.noise(size, 1), Files.readAllBytes(stored));
             assertEquals(size, answer.get("size").asInt());
         }
     }
@@ -190,7 +184,7 @@ class ApplicationTest {
 
     @Test
     void upload_fromAnotherOrigin_isRefused() throws Exception {
-        MultipartBody body = withFile("file", "x.png", noise(5)).build();
+        MultipartBody body = withFile("file", "x.png", TestForm.noise(5, 1)).build();
         assertEquals(200, statusOfUpload(root.toString(), body));
         List<String> before = storedFiles();
         assertEquals(403, statusOfUpload("http://elsewhere.example", body));
@@ -227,7 +221,10 @@ class ApplicationTest {
     @Test
     void pageAndMeters_areServed() throws Exception {
         assertTrue(get("/").contains("<progress"));
-        sendOk("POST", "/titled", withFile("file", "x.png", noise(5)).field("title", "t"));
+        sendOk(
+                "POST",
+                "/titled",
+                withFile("file", "x.png", TestForm.noise(5, 1)).field("title", "t"));
         assertTrue(JSON.readTree(get("/actuator/metrics/sluice.forms"))
                         .at("/measurements/0/value")
                         .asDouble()
@@ -245,7 +242,7 @@ class ApplicationTest {
         for (String[] form : forms) {
             MultipartBody.Builder body = MultipartBody.builder().field("title", form[0]);
             if (form[1].equals("title ")) {
-                body.file("file", "x.png", "image/png", Content.of(noise(100_000)));
+                body.file("file", "x.png", "image/png", Content.of(TestForm.noise(100_000, 1)));
             }
             HttpResponse<String> response = send("POST", "/titled", body.build());
             assertEquals(400, response.statusCode(), response.body());

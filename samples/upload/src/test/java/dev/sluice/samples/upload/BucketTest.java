@@ -10,6 +10,7 @@ import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;

@@ -13,6 +13,7 @@ import dev.sluice.netty.FormReceiver;
 import dev.sluice.netty.MultipartHandlers;
 import dev.sluice.samples.netty.Protocols;
 import dev.sluice.testkit.Eventually;
+import dev.sluice.testkit.TestForm;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;

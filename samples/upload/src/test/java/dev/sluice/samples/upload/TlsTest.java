@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.TestForm;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -10,6 +10,7 @@ import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -236,9 +237,12 @@ class UploadServerTest {
     @Test
     void expect_inHttp10_isIgnored() throws Exception {
         byte[] body = new TestForm().file("f", "a.txt", new byte[100]).body();
-        String head = TestForm.head("/upload", "Content-Length: " + body.length, "Expect: 100-continue");
-        byte[] request = head.replace("HTTP/1.1", "HTTP/1.0").getBytes(StandardCharsets.US_ASCII);
-        assertEquals(200, send(server, TestForm.joined(request, body)).status());
+        String head = "POST /upload HTTP/1.0\r\nContent-Type: " + TestForm.CONTENT_TYPE + "\r\nContent-Length: "
+                + body.length + "\r\nExpect: 100-continue\r\n\r\n";
+        assertEquals(
+                200,
+                send(server, TestForm.join(head.getBytes(StandardCharsets.US_ASCII), body))
+                        .status());
     }
 
     @Test
@@ -272,8 +276,8 @@ class UploadServerTest {
     @Test
     void otherOrigin_isRejected() throws Exception {
         byte[] body = new TestForm().file("f", "a", new byte[1]).body();
-        String head = TestForm.head("/upload", "Content-Length: " + body.length, "Origin: http://elsewhere.example");
-        ServerResponse response = send(server, TestForm.joined(head.getBytes(StandardCharsets.US_ASCII), body));
+        byte[] head = TestForm.head("/upload", "Content-Length: " + body.length, "Origin: http://elsewhere.example");
+        ServerResponse response = send(server, TestForm.join(head, body));
 
         assertEquals(403, response.status());
         assertNothingIsStored();

@@ -3,9 +3,9 @@ package dev.sluice.samples.servlet.readme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TenUploads;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.http.HttpSessionAttributeListener;
 import jakarta.servlet.http.HttpSessionBindingEvent;
 import java.net.URI;

@@ -3,13 +3,13 @@ package dev.sluice.samples.servlet.readme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.BrowserForm;
 import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TenUploads;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;

@@ -3,9 +3,9 @@ package dev.sluice.samples.servlet.slow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.samples.report.Digest;
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -3,10 +3,10 @@ package dev.sluice.samples.servlet.slow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.soak.ServerProcess;
 import dev.sluice.samples.upload.soak.Vitals;
 import dev.sluice.testkit.ProofSize;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

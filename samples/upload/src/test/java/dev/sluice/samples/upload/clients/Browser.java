@@ -2,7 +2,7 @@ package dev.sluice.samples.upload.clients;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.sluice.samples.upload.ServerConfig;
-import dev.sluice.samples.upload.TestForm;
 import dev.sluice.samples.upload.UploadServer;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package dev.sluice.samples.upload.clients;
 
-import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.TestForm;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.form.FormHead;
 import dev.sluice.form.Forms;
-import dev.sluice.samples.upload.TestForm;
+import dev.sluice.testkit.TestForm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,8 +1,6 @@
 package dev.sluice.samples.upload.soak;
 
-import dev.sluice.samples.upload.TestForm;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
+import dev.sluice.testkit.TestForm;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
@@ -87,14 +85,14 @@ enum RequestKind {
                 upload(fields(random)
                         .part("Content-Disposition form-data; name=\"a\"", content(random))
                         .body());
-            case NO_BOUNDARY -> ascii(TestForm.head("/upload", 0).replace("; boundary=" + TestForm.BOUNDARY, ""));
+            case NO_BOUNDARY -> TestForm.request("POST", "/upload", "multipart/form-data", new byte[0]);
             case LARGE_HEADERS ->
                 upload(fields(random)
                         .part(
                                 "Content-Disposition: form-data; name=\"a\"\r\nX-Long: " + "x".repeat(12_000),
                                 content(random))
                         .body());
-            case TOO_LARGE_AS_ANNOUNCED -> ascii(TestForm.head("/upload", TOO_LARGE.length));
+            case TOO_LARGE_AS_ANNOUNCED -> TestForm.head("/upload", TOO_LARGE.length);
             case TOO_LARGE_IN_CHUNKS -> chunked(TOO_LARGE, random);
         };
     }
@@ -116,20 +114,6 @@ enum RequestKind {
     }
 
     private static byte[] chunked(byte[] body, SplittableRandom random) {
-        ByteArrayOutputStream request = new ByteArrayOutputStream(body.length + 400);
-        request.writeBytes(ascii(TestForm.head("/upload", "Transfer-Encoding: chunked")));
-        for (int at = 0; at < body.length; ) {
-            int size = Math.min(1 + random.nextInt(4000), body.length - at);
-            request.writeBytes(ascii(Integer.toHexString(size) + "\r\n"));
-            request.write(body, at, size);
-            request.writeBytes(ascii("\r\n"));
-            at += size;
-        }
-        request.writeBytes(ascii("0\r\n\r\n"));
-        return request.toByteArray();
-    }
-
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
+        return TestForm.chunked("/upload", body, 1 + random.nextInt(4000));
     }
 }
