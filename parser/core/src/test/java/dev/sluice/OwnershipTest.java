@@ -134,26 +134,6 @@ class OwnershipTest {
     }
 
     @Test
-    void close_atEveryByte_releasesEverything() throws MultipartException {
-        for (int size : new int[] {1, 4, BODY.length()}) {
-            for (int stop = 0; stop <= BODY.length(); stop++) {
-                List<ByteBuf> chunks = new ArrayList<>();
-                MultipartDecoder decoder = decoder();
-                for (int from = 0; from < stop; from += size) {
-                    ByteBuf chunk = chunk(BODY.substring(from, Math.min(stop, from + size)));
-                    chunks.add(chunk);
-                    decoder.feed(chunk);
-                    while (decoder.next() != Event.NEED_INPUT) {}
-                }
-                decoder.close();
-                decoder.close();
-                chunks.forEach(chunk -> assertEquals(0, chunk.refCnt()));
-                assertEquals(0, outstanding(), "closed after " + stop + " bytes");
-            }
-        }
-    }
-
-    @Test
     void failure_releasesEverything() {
         for (String body : List.of(
                 "--xy",
