@@ -18,7 +18,7 @@ class BoundaryTest {
         try {
             return Boundary.anyMultipart(contentType, preset);
         } catch (MultipartException e) {
-            throw new AssertionError(preset + " refuses " + contentType, e);
+            throw new AssertionError(preset + " rejects " + contentType, e);
         }
     }
 
@@ -81,11 +81,11 @@ class BoundaryTest {
             assertThrows(MultipartException.class, () -> Boundary.formData(type + "; boundary=x"), type);
         }
         assertThrows(MultipartException.class, () -> Boundary.formData(null));
-        String odd = "multipart/form-data; boundary=*****";
-        assertEquals(1, Boundary.formData(odd).deviations().size());
+        String unusual = "multipart/form-data; boundary=*****";
+        assertEquals(1, Boundary.formData(unusual).deviations().size());
         assertEquals(
                 Reason.INVALID_BOUNDARY,
-                assertThrows(MultipartException.class, () -> Boundary.formData(odd, Preset.STRICT))
+                assertThrows(MultipartException.class, () -> Boundary.formData(unusual, Preset.STRICT))
                         .reason());
     }
 

@@ -19,7 +19,7 @@ class ContentDispositionTest {
     private static final MultipartOptions COMPATIBLE =
             MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
 
-    private static MultipartException refused(String marked) {
+    private static MultipartException rejected(String marked) {
         int offset = marked.indexOf('^');
         String value = marked.replace("^", "");
         MultipartException e = assertThrows(MultipartException.class, () -> Heads.of(value), value);
@@ -58,11 +58,11 @@ class ContentDispositionTest {
                 "form-data; name=\"a^",
                 "form-data; name=\"a^\r\nX: y\"",
                 "^")) {
-            assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, refused(marked).reason());
+            assertEquals(Reason.MALFORMED_CONTENT_DISPOSITION, rejected(marked).reason());
         }
         assertEquals(
                 Reason.DUPLICATE_PARAMETER,
-                refused("form-data; name=a; ^name=a").reason());
+                rejected("form-data; name=a; ^name=a").reason());
     }
 
     @Test
@@ -76,8 +76,8 @@ class ContentDispositionTest {
     }
 
     private static String detail(String value, MultipartOptions options) {
-        MultipartException refused = assertThrows(MultipartException.class, () -> Heads.of(value, options));
-        return refused.getMessage().replaceFirst("^Content-Disposition: ", "").replaceFirst(" \\(.*", "");
+        MultipartException rejected = assertThrows(MultipartException.class, () -> Heads.of(value, options));
+        return rejected.getMessage().replaceFirst("^Content-Disposition: ", "").replaceFirst(" \\(.*", "");
     }
 
     @Test
@@ -214,13 +214,13 @@ class ContentDispositionTest {
     }
 
     @Test
-    void options_decideWhatIsAccepted() throws MultipartException {
+    void options_changeTheAcceptedValues() throws MultipartException {
         assertEquals("a b", Heads.of("attachment; name=a b", COMPATIBLE).name());
         assertEquals(
                 "ab.txt",
                 Heads.of("form-data; name=a; filename*0=a; filename*1=b.txt", COMPATIBLE)
                         .filename());
-        refused("form-data; name=a; ^filename*0=a; filename*1=b.txt");
+        rejected("form-data; name=a; ^filename*0=a; filename*1=b.txt");
         MultipartOptions decoding =
                 MultipartOptions.builder().decodePercentEscapes(true).build();
         assertEquals("a\"b", Heads.of("form-data; name=\"a%22b\"", decoding).name());
@@ -250,7 +250,7 @@ class ContentDispositionTest {
                     Verdict.decode(strict(charset), Verdict.disposition("form-data; name=\"" + sent + '"'));
             assertEquals(name, result.parts().get(0).name());
         }
-        Verdict.assertRefused(
+        Verdict.assertRejected(
                 strict(StandardCharsets.US_ASCII),
                 Verdict.disposition("form-data; name=\"^\u00fc\""),
                 Reason.MALFORMED_HEADER,

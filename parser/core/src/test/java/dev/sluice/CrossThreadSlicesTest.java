@@ -33,7 +33,7 @@ class CrossThreadSlicesTest {
     private static final int SEED = 20_260_401;
 
     /** A slice, or null at the end. */
-    private record Handed(@Nullable ByteBuf slice) {}
+    private record Delivered(@Nullable ByteBuf slice) {}
 
     private static byte[] data() {
         byte[] data = new byte[SIZE];
@@ -55,7 +55,7 @@ class CrossThreadSlicesTest {
     }
 
     /** Feeds the whole body and passes each slice to the other thread. */
-    private static void produce(byte[] body, int chunkSize, ByteBufAllocator allocator, BlockingQueue<Handed> queue)
+    private static void produce(byte[] body, int chunkSize, ByteBufAllocator allocator, BlockingQueue<Delivered> queue)
             throws MultipartException {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("almost"))) {
             for (int at = 0; at < body.length; at += chunkSize) {
@@ -63,19 +63,19 @@ class CrossThreadSlicesTest {
                 decoder.feed(allocator.buffer(count).writeBytes(body, at, count));
                 for (Event event; (event = decoder.next()) != Event.NEED_INPUT; ) {
                     if (event == Event.DATA) {
-                        queue.add(new Handed(decoder.data().retain()));
+                        queue.add(new Delivered(decoder.data().retain()));
                     }
                 }
             }
             decoder.finish();
             assertEquals(Event.END, decoder.next());
         } finally {
-            queue.add(new Handed(null));
+            queue.add(new Delivered(null));
         }
     }
 
     /** Keeps up to {@code mostHeld} slices. The oldest one is read long after the decoder has passed it. */
-    private static byte[] consume(BlockingQueue<Handed> queue, int mostHeld) throws InterruptedException {
+    private static byte[] consume(BlockingQueue<Delivered> queue, int mostHeld) throws InterruptedException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Deque<ByteBuf> held = new ArrayDeque<>();
         for (ByteBuf slice; (slice = queue.take().slice) != null; ) {
@@ -103,7 +103,7 @@ class CrossThreadSlicesTest {
         byte[] body = body(data);
         UnpooledByteBufAllocator counted = new UnpooledByteBufAllocator(true, false);
         for (ByteBufAllocator allocator : List.of(counted, PooledByteBufAllocator.DEFAULT)) {
-            BlockingQueue<Handed> queue = new LinkedBlockingQueue<>();
+            BlockingQueue<Delivered> queue = new LinkedBlockingQueue<>();
             ExecutorService consumer = Executors.newSingleThreadExecutor();
             try {
                 Future<byte[]> received = consumer.submit(() -> consume(queue, mostHeld));

@@ -297,13 +297,13 @@ class FormRelayTest {
 
     @Test
     void rule_throwing_closesTheRelay() throws IOException {
-        IOException refused = new IOException("not a photo");
+        IOException rejected = new IOException("not a photo");
         ByteBuf content = allocator.buffer().writeByte('a');
         try (FormRelay relay = relay(NameEscaping.REJECT, head -> {
-            throw refused;
+            throw rejected;
         })) {
             relay.feed(allocator.buffer().writeBytes(Decoding.bytes(FORM)));
-            assertSame(refused, assertThrows(IOException.class, relay::next));
+            assertSame(rejected, assertThrows(IOException.class, relay::next));
             assertThrows(IllegalStateException.class, relay::next);
         }
         try (FormRelay relay = relay(NameEscaping.REJECT, head -> new Part("a\r\n", null, null, content))) {

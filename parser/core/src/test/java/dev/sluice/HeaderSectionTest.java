@@ -3,7 +3,7 @@ package dev.sluice;
 import static dev.sluice.Verdict.A;
 import static dev.sluice.Verdict.ALL;
 import static dev.sluice.Verdict.STRICT;
-import static dev.sluice.Verdict.assertRefused;
+import static dev.sluice.Verdict.assertRejected;
 import static dev.sluice.Verdict.headers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -51,14 +51,14 @@ class HeaderSectionTest {
             if (!control || b == '\n' || b == '\r') {
                 continue;
             }
-            assertRefused(ALL, headers(A + "X: a^" + (char) b + "b\r\n"), Reason.MALFORMED_HEADER, 0);
-            assertRefused(
+            assertRejected(ALL, headers(A + "X: a^" + (char) b + "b\r\n"), Reason.MALFORMED_HEADER, 0);
+            assertRejected(
                     ALL,
                     headers("Content-Disposition: form-data; name=a^" + (char) b + "\r\n"),
                     Reason.MALFORMED_HEADER,
                     0);
             String quoted = headers("Content-Disposition: form-data; name=\"a^" + (char) b + "\"\r\n");
-            assertRefused(b == 0 ? ALL : List.of(STRICT), quoted, Reason.MALFORMED_HEADER, 0);
+            assertRejected(b == 0 ? ALL : List.of(STRICT), quoted, Reason.MALFORMED_HEADER, 0);
             if (b != 0) {
                 Verdict.assertReported(Preset.STANDARD, quoted, Deviation.CONTROL_IN_DISPOSITION, 0);
                 Verdict.assertAccepted(Preset.COMPATIBLE, Verdict.unmarked(quoted));
@@ -98,7 +98,7 @@ class HeaderSectionTest {
                 .maxHeaderBytes(50)
                 .build();
         String section = "X: " + "v".repeat(60);
-        assertRefused(
+        assertRejected(
                 options,
                 "--x\r\n" + section.substring(0, 50) + "^" + section.substring(50),
                 Reason.HEADER_SECTION_TOO_LARGE,
@@ -119,9 +119,9 @@ class HeaderSectionTest {
 
     private static String messageOf(String line) {
         try (HeaderSection section = section()) {
-            Rejection refused = assertThrows(Rejection.class, () -> read(section, line));
-            assertEquals(Reason.MALFORMED_HEADER, refused.reason);
-            return refused.detail + (refused.seen == null ? "" : ": " + refused.seen);
+            Rejection rejected = assertThrows(Rejection.class, () -> read(section, line));
+            assertEquals(Reason.MALFORMED_HEADER, rejected.reason);
+            return rejected.detail + (rejected.seen == null ? "" : ": " + rejected.seen);
         }
     }
 

@@ -167,7 +167,7 @@ class LimitsTest {
         if (reason == null) {
             assertNull(Verdict.decode(options(setting, 0), text).failure());
         } else {
-            Verdict.assertRefused(options(setting, 0), text, reason, part);
+            Verdict.assertRejected(options(setting, 0), text, reason, part);
         }
     }
 

@@ -216,7 +216,7 @@ class MultipartBodyTest {
 
     @ParameterizedTest
     @EnumSource
-    void contentOfUnknownLength_isSentInWhole(Way way) throws IOException {
+    void contentOfUnknownLength_isSentCompletely(Way way) throws IOException {
         byte[] content = random(100_000);
         MultipartBody body = MultipartBody.builder()
                 .file("a", "b", "c/d", Content.stream(() -> new ByteArrayInputStream(content)))

@@ -109,11 +109,11 @@ class MultipartDecoderTest {
         Preset lines = Preset.STRICT.accepting(Deviation.BARE_LF);
         String two = part("1") + "\n" + part("2") + "\r\n--x--";
         assertEquals(2, Verdict.assertAccepted(lines, two).parts().size());
-        Verdict.assertRefused(lines, part("1") + "\r--^x\n--x--", Reason.MALFORMED_DELIMITER, 0);
+        Verdict.assertRejected(lines, part("1") + "\r--^x\n--x--", Reason.MALFORMED_DELIMITER, 0);
         Preset data = Preset.STRICT.accepting(Deviation.LOOKALIKE_DELIMITER);
         assertEquals(1, Verdict.assertAccepted(data, two).parts().size());
         Preset falseOnes = Preset.STRICT.accepting(Deviation.FALSE_DELIMITER);
-        Verdict.assertRefused(falseOnes, part("1") + "\r\n--x\r--^x", Reason.MALFORMED_DELIMITER, 0);
+        Verdict.assertRejected(falseOnes, part("1") + "\r\n--x\r--^x", Reason.MALFORMED_DELIMITER, 0);
     }
 
     @Test
@@ -127,9 +127,10 @@ class MultipartDecoderTest {
             assertEquals(6, decoder.data().readableBytes());
             assertEquals(Event.NEED_INPUT, decoder.next());
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("xyz")));
-            MultipartException refusal = assertThrows(MultipartException.class, decoder::next);
-            assertEquals(part("one\n--").length(), refusal.offset());
-            assertTrue(refusal.getMessage().startsWith("a delimiter follows a bare CR or LF ("), refusal::getMessage);
+            MultipartException rejection = assertThrows(MultipartException.class, decoder::next);
+            assertEquals(part("one\n--").length(), rejection.offset());
+            assertTrue(
+                    rejection.getMessage().startsWith("a delimiter follows a bare CR or LF ("), rejection::getMessage);
         }
     }
 
@@ -192,11 +193,11 @@ class MultipartDecoderTest {
     private static String messageOf(String body) {
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"), MultipartOptions.defaults())) {
             decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes(body)));
-            MultipartException refused = assertThrows(MultipartException.class, () -> {
+            MultipartException rejected = assertThrows(MultipartException.class, () -> {
                 while (decoder.next() != Event.NEED_INPUT) {}
             });
-            assertEquals(Reason.MALFORMED_DELIMITER, refused.reason());
-            return refused.getMessage().replaceFirst(" \\((part|offset) .*", "");
+            assertEquals(Reason.MALFORMED_DELIMITER, rejected.reason());
+            return rejected.getMessage().replaceFirst(" \\((part|offset) .*", "");
         }
     }
 
@@ -204,8 +205,8 @@ class MultipartDecoderTest {
     void preamble_isRejectedAtItsFirstByte() {
         Preset lenient = Preset.STRICT.accepting(Deviation.FALSE_DELIMITER);
         String form = part("one") + "\r\n--x--\r\n";
-        Verdict.assertRefused(lenient, "^junk\r\n--x!\r\n" + form, Reason.PREAMBLE, -1);
-        Verdict.assertRefused(lenient, "--x^!\r\n" + form, Reason.PREAMBLE, -1);
+        Verdict.assertRejected(lenient, "^junk\r\n--x!\r\n" + form, Reason.PREAMBLE, -1);
+        Verdict.assertRejected(lenient, "--x^!\r\n" + form, Reason.PREAMBLE, -1);
     }
 
     /** Deviations after the first hundred are counted but not kept. */
@@ -270,8 +271,8 @@ class MultipartDecoderTest {
                 .maxPreambleBytes(0)
                 .maxEpilogueBytes(3)
                 .build();
-        Verdict.assertRefused(small, "^a", Reason.PREAMBLE_TOO_LARGE, -1);
-        Verdict.assertRefused(small, part("v") + "\r\n--x--\r\nabc^d", Reason.EPILOGUE_TOO_LARGE, -1);
+        Verdict.assertRejected(small, "^a", Reason.PREAMBLE_TOO_LARGE, -1);
+        Verdict.assertRejected(small, part("v") + "\r\n--x--\r\nabc^d", Reason.EPILOGUE_TOO_LARGE, -1);
         assertEquals(
                 List.of(), Verdict.decode(small, part("v") + "\r\n--x--\r\nabc").reasons());
     }
@@ -302,7 +303,7 @@ class MultipartDecoderTest {
         String form = "\r\n" + part("v") + "\r\n--x--\r\n";
         for (String marked : List.of(
                 "^" + "p".repeat(4096) + form, "^" + "p".repeat(4097) + form, "\r\n--^" + "p".repeat(100_000))) {
-            Verdict.assertRefused(Verdict.STRICT, marked, Reason.PREAMBLE, -1);
+            Verdict.assertRejected(Verdict.STRICT, marked, Reason.PREAMBLE, -1);
         }
     }
 
@@ -313,7 +314,7 @@ class MultipartDecoderTest {
         for (int size = 0; size < body.length(); size++) {
             int part = size < 5 ? -1 : size < secondPart ? 0 : 1;
             for (Preset preset : Verdict.ALL) {
-                Result result = Verdict.assertRefused(preset, body.substring(0, size), Reason.TRUNCATED, part);
+                Result result = Verdict.assertRejected(preset, body.substring(0, size), Reason.TRUNCATED, part);
                 assertEquals(size, result.size());
                 assertEquals(
                         size < secondPart ? 0 : 1,

@@ -173,9 +173,9 @@ class MultipartReaderTest {
         String mixed = "multipart/mixed; boundary=x";
         for (Preset preset : List.of(Preset.STRICT, Preset.STANDARD, Preset.COMPATIBLE)) {
             MultipartOptions options = MultipartOptions.builder().preset(preset).build();
-            MultipartException refused =
+            MultipartException rejected =
                     assertThrows(MultipartException.class, () -> MultipartReader.create(stream(file), mixed, options));
-            assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, refused.reason());
+            assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, rejected.reason());
             try (MultipartReader reader = MultipartReader.create(stream(file), Boundary.anyMultipart(mixed), options)) {
                 assertNull(next(reader).name());
             }

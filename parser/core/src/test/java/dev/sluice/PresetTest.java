@@ -59,7 +59,7 @@ class PresetTest {
     }
 
     @Test
-    void strict_rejectsWhatStandardReports_exceptTwoFilenames() {
+    void strict_rejectsEachDeviationThatStandardReports_exceptTwoFilenames() {
         assertEquals(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD), all(Preset.STRICT::accepts));
         assertEquals(Set.of(), all(Preset.STRICT::reports));
     }
@@ -114,7 +114,7 @@ class PresetTest {
     @Test
     void change_isUsedByTheDecoder() {
         String folded = Verdict.headers(Verdict.A + "X: a\r\n^ b\r\n");
-        Verdict.assertRefused(Preset.STANDARD.refusing(Deviation.FOLDED_HEADER), folded, Reason.MALFORMED_HEADER, 0);
+        Verdict.assertRejected(Preset.STANDARD.refusing(Deviation.FOLDED_HEADER), folded, Reason.MALFORMED_HEADER, 0);
         Verdict.assertAccepted(Preset.STANDARD.accepting(Deviation.FOLDED_HEADER), Verdict.unmarked(folded));
         Verdict.assertReported(Preset.STRICT.reporting(Deviation.FOLDED_HEADER), folded, Deviation.FOLDED_HEADER, 0);
     }

@@ -61,11 +61,11 @@ final class Verdict {
     }
 
     /** Asserts that the body is rejected at the mark, or at its end if there is no mark. */
-    static Result assertRefused(Preset preset, String marked, Reason reason, int part) {
-        return assertRefused(MultipartOptions.builder().preset(preset).build(), marked, reason, part);
+    static Result assertRejected(Preset preset, String marked, Reason reason, int part) {
+        return assertRejected(MultipartOptions.builder().preset(preset).build(), marked, reason, part);
     }
 
-    static Result assertRefused(MultipartOptions options, String marked, Reason reason, int part) {
+    static Result assertRejected(MultipartOptions options, String marked, Reason reason, int part) {
         String body = unmarked(marked);
         Result result = decode(options, body);
         String what = options.preset() + " " + show(marked);
@@ -76,14 +76,14 @@ final class Verdict {
         return result;
     }
 
-    static void assertRefused(List<Preset> presets, String marked, Reason reason, int part) {
-        presets.forEach(preset -> assertRefused(preset, marked, reason, part));
+    static void assertRejected(List<Preset> presets, String marked, Reason reason, int part) {
+        presets.forEach(preset -> assertRejected(preset, marked, reason, part));
     }
 
     /** Asserts that the body is accepted without a report. */
     static Result assertAccepted(Preset preset, String body) {
         Result result = decode(preset, body);
-        assertNull(result.failure(), () -> preset + " " + show(body) + " is refused: " + result);
+        assertNull(result.failure(), () -> preset + " " + show(body) + " is rejected: " + result);
         assertEquals(List.of(), result.deviations(), () -> preset + " " + show(body));
         assertEquals(body.length(), result.size());
         return result;
@@ -97,7 +97,7 @@ final class Verdict {
     static Result assertReported(Preset preset, String marked, Deviation kind, int part) {
         String body = unmarked(marked);
         Result result = decode(preset, body);
-        assertNull(result.failure(), () -> preset + " " + show(marked) + " is refused: " + result);
+        assertNull(result.failure(), () -> preset + " " + show(marked) + " is rejected: " + result);
         assertEquals(
                 List.of(new ReportedDeviation(kind, part, marked.indexOf(MARK))),
                 result.deviations(),

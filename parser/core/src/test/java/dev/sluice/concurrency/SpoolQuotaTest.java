@@ -146,19 +146,19 @@ class SpoolQuotaTest {
                         .keepFreeBytes(0)
                         .open();
                 Race race = new Race(3)) {
-            long refused = 0;
+            long rejected = 0;
             long total = 0;
             Callable<Integer> writer = () -> write(spool);
             for (int round = 0; round < Race.times(ROUNDS); round++) {
                 for (int written : race.run(writer, writer, writer)) {
-                    refused += FILES * BYTES - written;
+                    rejected += FILES * BYTES - written;
                     total += written;
                 }
                 assertEquals(0, spool.bytes());
                 assertEquals(0, spool.files());
             }
             assertEquals(total, spool.writtenBytes());
-            assertTrue(refused > 0, "nothing was rejected");
+            assertTrue(rejected > 0, "nothing was rejected");
             try (Stream<Path> left = Files.list(spool.path())) {
                 assertEquals(List.of(), left.toList());
             }

@@ -58,7 +58,7 @@ class AbortMatrixTest {
                         "Content-Disposition: form-data; name=n\r\nContent-Type: multipart/mixed; boundary=y\r\n",
                         "--y\r\nContent-Disposition: attachment; filename=a\r\n\r\nnested and spilled\r\n"
                                 + "--y\r\n\r\nB\r\n--y--")
-                .file("look", "l", "%PDF-1.7 and more")
+                .file("peek", "l", "%PDF-1.7 and more")
                 .file("sink", "k", "sinkable")
                 .toBytes();
     }
@@ -71,7 +71,7 @@ class AbortMatrixTest {
                     case "target" ->
                         PartDecision.to(
                                 PartSink.tee(PartSink.discard(), PartSink.toFile(spool, root.resolve("target"))));
-                    case "look" -> PartDecision.peek(8, first -> PartDecision.store());
+                    case "peek" -> PartDecision.peek(8, first -> PartDecision.store());
                     case "sink" -> PartDecision.to(sink);
                     default -> PartDecision.store();
                 });
@@ -148,13 +148,13 @@ class AbortMatrixTest {
             }
             case QUOTA_THEN_CLOSE -> failThenClose(options.build(), spool, body, at, chunk);
             case CONSUMER_THROWS -> {
-                PartDecider angry = part -> {
+                PartDecider broken = part -> {
                     if (part.offset() >= at) {
                         throw new IllegalArgumentException("a bug in the application");
                     }
                     return PartDecision.store();
                 };
-                failThenClose(options.decider(angry).build(), spool, body, body.length, chunk);
+                failThenClose(options.decider(broken).build(), spool, body, body.length, chunk);
             }
         }
     }

@@ -444,13 +444,13 @@ class FormTest extends SpooledTest {
                 .part(
                         "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
                         "--y\r\n\r\nA");
-        MultipartException refused = assertThrows(
+        MultipartException rejected = assertThrows(
                 MultipartException.class,
                 () -> upload.read(compatible(options()).build()));
-        assertEquals(Reason.TRUNCATED, refused.reason());
-        assertEquals(0, refused.partIndex());
+        assertEquals(Reason.TRUNCATED, rejected.reason());
+        assertEquals(0, rejected.partIndex());
         assertEquals(
-                new String(upload.toBytes(), StandardCharsets.ISO_8859_1).indexOf("A\r\n--x--") + 1, refused.offset());
+                new String(upload.toBytes(), StandardCharsets.ISO_8859_1).indexOf("A\r\n--x--") + 1, rejected.offset());
     }
 
     @Test
@@ -485,7 +485,7 @@ class FormTest extends SpooledTest {
     }
 
     @Test
-    void misuse_throws() throws IOException {
+    void finishedFormAndClosedForm_rejectCalls() throws IOException {
         PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
         byte[] body = new Upload().field("a", "1").toBytes();
         Upload.feed(assembler, body, 0, body.length, 10);

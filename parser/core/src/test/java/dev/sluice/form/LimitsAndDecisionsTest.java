@@ -170,11 +170,11 @@ class LimitsAndDecisionsTest extends SpooledTest {
         int fed = body.length - 4900;
         for (long expected : new long[] {body.length, body.length + 1, -1}) {
             try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options, expected)) {
-                MultipartException refused =
+                MultipartException rejected =
                         assertThrows(MultipartException.class, () -> Upload.feed(assembler, body, 0, fed, fed));
-                assertEquals(Reason.PART_REFUSED, refused.reason());
-                assertEquals(422, refused.httpStatus());
-                assertEquals(1, refused.partIndex());
+                assertEquals(Reason.PART_REFUSED, rejected.reason());
+                assertEquals(422, rejected.httpStatus());
+                assertEquals(1, rejected.partIndex());
                 FormIntake intake = assembler.intake();
                 assertEquals(expected == body.length + 1 ? 0 : 4901, intake.demand()); // one more byte, to see the end
                 if (intake.demand() > 0) {

@@ -135,7 +135,7 @@ class LimitsThroughEveryApiTest extends SpooledTest {
 
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryApi")
-    void limit_exactValueIsAccepted_nextByteIsRejected(LimitCase limit, Api api) throws Exception {
+    void limit_exactValueIsAccepted_oneMoreIsRejected(LimitCase limit, Api api) throws Exception {
         MultipartOptions limits = MultipartOptions.builder()
                 .maxHeadersPerPart(1000)
                 .set(Setting.of(limit.setting()), String.valueOf(LimitCase.LIMIT))

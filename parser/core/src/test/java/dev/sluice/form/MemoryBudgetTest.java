@@ -26,8 +26,8 @@ class MemoryBudgetTest {
             assertThrows(IllegalStateException.class, () -> one.release(60));
             assertThrows(IllegalArgumentException.class, () -> one.release(-1));
             assertThrows(IllegalArgumentException.class, () -> one.tryReserve(-1));
-            MultipartException refused = assertThrows(MultipartException.class, () -> one.reserve(Long.MAX_VALUE));
-            assertEquals(503, refused.httpStatus());
+            MultipartException rejected = assertThrows(MultipartException.class, () -> one.reserve(Long.MAX_VALUE));
+            assertEquals(503, rejected.httpStatus());
         }
         assertEquals(0, budget.used());
         assertEquals(100, budget.peak());

@@ -192,7 +192,7 @@ class OutgoingFormTest extends SpooledTest {
 
     @Test
     void outgoingRequest_endsEarlyAtAnyByte_formFails() {
-        IOException refused = new IOException("the other server answers 403");
+        IOException rejected = new IOException("the other server responds with 403");
         List<Function<Received, Runnable>> ways = List.of(
                 body -> () -> body.subscription.cancel(), body -> () -> body.subscription.request(0), body -> () -> {
                     throw new IllegalStateException("a broken subscriber");
@@ -203,7 +203,7 @@ class OutgoingFormTest extends SpooledTest {
                 Received body = new Received();
                 each.subscribe(body);
                 body.subscription.request(1);
-                Runnable end = way < ways.size() ? ways.get(way).apply(body) : () -> each.abort(refused);
+                Runnable end = way < ways.size() ? ways.get(way).apply(body) : () -> each.abort(rejected);
                 int last = at;
                 body.onBuffer = () -> {
                     if (body.buffers < last) {
@@ -220,7 +220,7 @@ class OutgoingFormTest extends SpooledTest {
                     in.intake().finish();
                     in.runResumed();
                     Throwable failure = assertThrows(Throwable.class, in::result);
-                    assertEquals(way == ways.size(), failure == refused);
+                    assertEquals(way == ways.size(), failure == rejected);
                 } catch (IOException e) {
                     throw new AssertionError(e);
                 }

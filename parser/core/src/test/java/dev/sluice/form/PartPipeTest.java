@@ -191,15 +191,15 @@ class PartPipeTest {
                 .decider(part -> PartDecision.to(PartPipe.create(10 * CHUNK, memory)))
                 .build();
         String body = "--x\r\nContent-Disposition: form-data; name=a; filename=f\r\n\r\n" + "v".repeat(10 * CHUNK);
-        MultipartException refused = assertThrows(
+        MultipartException rejected = assertThrows(
                 MultipartException.class,
                 () -> Forms.of(options)
                         .read(
                                 new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)),
                                 "multipart/form-data; boundary=x"));
-        assertEquals(MultipartException.Reason.MEMORY_FULL, refused.reason());
-        assertEquals(503, refused.httpStatus());
-        assertEquals(0, refused.partIndex());
+        assertEquals(MultipartException.Reason.MEMORY_FULL, rejected.reason());
+        assertEquals(503, rejected.httpStatus());
+        assertEquals(0, rejected.partIndex());
         assertTrue(memory.peak() > CHUNK, "the pipe was charged");
     }
 }

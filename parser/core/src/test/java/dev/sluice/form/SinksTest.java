@@ -263,7 +263,7 @@ class SinksTest extends SpooledTest {
     }
 
     @Test
-    void both_ofTheSameReadinessTwice_isReadyWhenThatIsReady() {
+    void both_withOneReadinessTwice_isReadyOnceThatIsReady() {
         Readiness one = Readiness.pending();
         Readiness both = Readiness.both(one, one);
         assertFalse(both.isReady());

@@ -81,7 +81,7 @@ class SpoolDirectoryTest {
                 assertEquals(1, one.size());
                 assertEquals(1, other.size());
                 assertEquals(5 * block, spool.bytes());
-                assertEquals(Reason.SPOOL_FULL, refused(spool));
+                assertEquals(Reason.SPOOL_FULL, rejected(spool));
                 assertEquals(3, spool.files());
             }
             some.close();
@@ -92,7 +92,7 @@ class SpoolDirectoryTest {
         }
     }
 
-    private Reason refused(SpoolDirectory spool) {
+    private Reason rejected(SpoolDirectory spool) {
         return assertThrows(MultipartException.class, () -> store(spool, 1)).reason();
     }
 
@@ -103,7 +103,7 @@ class SpoolDirectoryTest {
                 PartContent one = store(spool, 1)) {
             store(spool, 1).close();
             try (PartContent two = store(spool, 1)) {
-                assertEquals(Reason.TOO_MANY_SPOOL_FILES, refused(spool));
+                assertEquals(Reason.TOO_MANY_SPOOL_FILES, rejected(spool));
                 assertEquals(2, spool.files());
                 assertEquals(2, one.size() + two.size());
             }
@@ -257,7 +257,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void copyInAnotherClassLoader_belongsToTheSameProcess() throws Exception {
+    void spoolOfAnotherClassLoader_belongsToTheSameProcess() throws Exception {
         List<URL> classPath = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             classPath.add(Path.of(entry).toUri().toURL());

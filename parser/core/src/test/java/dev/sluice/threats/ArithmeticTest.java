@@ -150,7 +150,7 @@ class ArithmeticTest {
                             new Repeated(Run.HEAD, "v", 4 << 20, Run.TAIL),
                             Run.options(limits -> limits.maxBodyBytes(1000)),
                             chunkSize)
-                    .assertRefused(Reason.BODY_TOO_LARGE);
+                    .assertRejected(Reason.BODY_TOO_LARGE);
             assertEquals(1000, run.failure.offset());
             assertTrue(run.fed <= 1000 + chunkSize, "fed: " + run.fed);
         }

@@ -62,9 +62,9 @@ class BoundarySearchTest {
             String contentType = "multipart/form-data; boundary=" + "b".repeat(length);
             for (Preset preset : Run.PRESETS) {
                 if (length == 0 || length > (preset == Preset.COMPATIBLE ? 256 : 70)) {
-                    MultipartException refused =
+                    MultipartException rejected =
                             assertThrows(MultipartException.class, () -> Boundary.anyMultipart(contentType, preset));
-                    assertEquals(Reason.INVALID_BOUNDARY, refused.reason());
+                    assertEquals(Reason.INVALID_BOUNDARY, rejected.reason());
                 }
             }
         }
@@ -180,7 +180,7 @@ class BoundarySearchTest {
     }
 
     private static void assertEndsEarly(Run run, Reason reason, long fed) {
-        run.assertRefused(reason);
+        run.assertRejected(reason);
         assertTrue(run.fed <= fed, "fed: " + run.fed);
         assertTrue(run.deviationCount <= 1, "reported: " + run.deviations);
     }

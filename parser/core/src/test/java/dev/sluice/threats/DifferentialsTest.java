@@ -42,7 +42,7 @@ class DifferentialsTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long BLANKS = ProofSize.of("sluice.blanks", 2 << 20, 20 << 20);
 
-    private static void assertRefused(String contentType, Reason reason) {
+    private static void assertRejected(String contentType, Reason reason) {
         for (Preset preset : Run.PRESETS) {
             MultipartException e = assertThrows(
                     MultipartException.class, () -> Boundary.anyMultipart(contentType, preset), contentType);
@@ -64,7 +64,7 @@ class DifferentialsTest {
                         + "|application/x-www-form-urlencoded|text/plain, multipart/form-data|"
                         + "|application/*, multipart/form-data")
                 .split("\\|")) {
-            assertRefused(type + "; boundary=x", Reason.UNSUPPORTED_MEDIA_TYPE);
+            assertRejected(type + "; boundary=x", Reason.UNSUPPORTED_MEDIA_TYPE);
         }
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         for (String other : List.of("multipart/mixed", "multipart/form-datax", "multipart/form-data.x")) {
@@ -86,7 +86,7 @@ class DifferentialsTest {
                 "; boundary=a; x=y; boundary=\"b\"",
                 "; boundary=a, boundary=b",
                 "; boundary=a boundary=b")) {
-            assertRefused("multipart/form-data" + parameters, Reason.DUPLICATE_BOUNDARY);
+            assertRejected("multipart/form-data" + parameters, Reason.DUPLICATE_BOUNDARY);
         }
     }
 
@@ -94,7 +94,7 @@ class DifferentialsTest {
     void cve_2026_26962_foldedValue_hasNoLineEnd() throws IOException {
         String folded =
                 part("Content-Disposition: form-data;\r\n name=a;\r\n\tfilename=\"f\r\n g\"\r\nX: a\r\n  b\r\n", "v");
-        Run.of(folded, Preset.STRICT).assertRefused(Reason.MALFORMED_HEADER);
+        Run.of(folded, Preset.STRICT).assertRejected(Reason.MALFORMED_HEADER);
         Run standard = Run.of(folded, Preset.STANDARD).assertAccepted();
         assertEquals(List.of(new Run.Part("a", "f g", "v")), standard.parts);
         assertEquals(Deviation.FOLDED_HEADER, standard.deviations.get(0).kind());
@@ -142,12 +142,12 @@ class DifferentialsTest {
             for (Preset preset : Run.PRESETS) {
                 String own = header.equals(Run.FIELD) ? "" : Run.FIELD;
                 Run.of(part(own + header + header.toUpperCase(Locale.ROOT), "v"), preset)
-                        .assertRefused(Reason.DUPLICATE_HEADER);
+                        .assertRejected(Reason.DUPLICATE_HEADER);
             }
         }
         for (String encoding : List.of("base64", "quoted-printable", "x-uuencode", "base64, base64", "")) {
             String body = part(Run.FIELD + "Content-Transfer-Encoding: " + encoding + "\r\n", "PHNjcmlwdD4=");
-            Run.of(body, Preset.STRICT).assertRefused(Reason.UNSUPPORTED_TRANSFER_ENCODING);
+            Run.of(body, Preset.STRICT).assertRejected(Reason.UNSUPPORTED_TRANSFER_ENCODING);
             Run standard = Run.of(body, Preset.STANDARD).assertAccepted();
             assertEquals("PHNjcmlwdD4=", standard.parts.get(0).body(), "the undecoded bytes");
             assertEquals(Deviation.TRANSFER_ENCODING, standard.deviations.get(0).kind());
@@ -157,9 +157,9 @@ class DifferentialsTest {
     @Test
     void cve_2022_48279_nul_isRejectedInHeadersAndKeptInData() {
         for (Preset preset : Run.PRESETS) {
-            Run.of(disposition("form-data; name=\"a\u0000\""), preset).assertRefused(Reason.MALFORMED_HEADER);
-            Run.of(part("X\u0000: y\r\n" + Run.FIELD, "v"), preset).assertRefused(Reason.MALFORMED_HEADER);
-            Run.of(part("\u0000" + Run.FIELD, "v"), preset).assertRefused(Reason.MALFORMED_HEADER);
+            Run.of(disposition("form-data; name=\"a\u0000\""), preset).assertRejected(Reason.MALFORMED_HEADER);
+            Run.of(part("X\u0000: y\r\n" + Run.FIELD, "v"), preset).assertRejected(Reason.MALFORMED_HEADER);
+            Run.of(part("\u0000" + Run.FIELD, "v"), preset).assertRejected(Reason.MALFORMED_HEADER);
             Run data =
                     Run.of(part(Run.FIELD, "\u0000\r\n\u0000--x\u0000"), preset).assertAccepted();
             assertEquals("\u0000\r\n\u0000--x\u0000", data.parts.get(0).body());
@@ -227,12 +227,13 @@ class DifferentialsTest {
             for (String junk :
                     List.of("\"payload.jpg\".html", "\"a\"b", "\"a\" b", "\"a\"\"b\"", "\"a\"=b", "a\"b\"")) {
                 Run.of(disposition("form-data; name=a; filename=" + junk), preset)
-                        .assertRefused(Reason.MALFORMED_CONTENT_DISPOSITION);
+                        .assertRejected(Reason.MALFORMED_CONTENT_DISPOSITION);
                 Run.of(disposition("form-data; name=" + junk), preset)
-                        .assertRefused(Reason.MALFORMED_CONTENT_DISPOSITION);
+                        .assertRejected(Reason.MALFORMED_CONTENT_DISPOSITION);
             }
             for (String end : List.of("\r", "\n")) {
-                Run.of(disposition("form-data; name=\"a" + end + "b\""), preset).assertRefused(Reason.MALFORMED_HEADER);
+                Run.of(disposition("form-data; name=\"a" + end + "b\""), preset)
+                        .assertRejected(Reason.MALFORMED_HEADER);
             }
         }
     }

@@ -52,7 +52,7 @@ class FieldsInMemoryTest {
             try (SpoolDirectory spool = spool()) {
                 FormOptions options =
                         FormOptions.builder(spool, budget).unlimitedBodyBytes().build();
-                MultipartException full = refused(huge(headers), options);
+                MultipartException full = rejected(huge(headers), options);
                 assertEquals(Reason.SPOOL_FULL, full.reason());
                 assertEquals(0, spool.files());
                 assertTooLarge(
@@ -75,13 +75,13 @@ class FieldsInMemoryTest {
         assertEquals(0, budget.used());
     }
 
-    private static MultipartException refused(InputStream body, FormOptions options) {
+    private static MultipartException rejected(InputStream body, FormOptions options) {
         return assertThrows(MultipartException.class, () -> PushedForm.read(body, X, options));
     }
 
     private static void assertTooLarge(Reason reason, String headers, FormOptions options) {
         Repeated body = huge(headers);
-        MultipartException e = refused(body, options);
+        MultipartException e = rejected(body, options);
         assertEquals(reason, e.reason());
         assertEquals(413, e.httpStatus());
         assertTrue(body.taken() <= 2 << 20, "taken: " + body.taken());
@@ -91,7 +91,7 @@ class FieldsInMemoryTest {
     void cve_2025_61771_manyFields_reachLimitOfForm() throws IOException {
         String field = Run.HEAD + "v".repeat(60_000) + "\r\n";
         Repeated body = new Repeated("", field, 500, "--x--");
-        MultipartException e = refused(body, FormOptions.inMemory(budget).build());
+        MultipartException e = rejected(body, FormOptions.inMemory(budget).build());
         assertEquals(Reason.IN_MEMORY_TOO_LARGE, e.reason());
         assertTrue(body.taken() <= (1 << 20) + (64 << 10), "taken: " + body.taken());
         assertTrue(budget.peak() <= (1 << 20) + (64 << 10), "held: " + budget.peak());
@@ -155,14 +155,14 @@ class FieldsInMemoryTest {
                 .maxInMemoryBytes(200_000)
                 .unlimitedHeaderBytes()
                 .build();
-        MultipartException names = refused(new Repeated("", part, 1000, "--x--"), options);
+        MultipartException names = rejected(new Repeated("", part, 1000, "--x--"), options);
         assertEquals(Reason.IN_MEMORY_TOO_LARGE, names.reason());
         assertTrue(names.partIndex() <= 200_000 / 14_000, "part: " + names.partIndex());
         FormOptions defaults = FormOptions.inMemory(budget)
                 .decider(head -> PartDecision.skip())
                 .build();
         Repeated body = huge(Run.FIELD);
-        MultipartException size = refused(body, defaults);
+        MultipartException size = rejected(body, defaults);
         assertEquals(Reason.BODY_TOO_LARGE, size.reason());
         assertEquals(64L << 20, size.offset());
         assertTrue(body.taken() <= (64L << 20) + (32 << 10) + 1, "taken: " + body.taken());

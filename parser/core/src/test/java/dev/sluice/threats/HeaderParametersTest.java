@@ -102,7 +102,7 @@ class HeaderParametersTest {
                         new Repeated("", escaped + "\\\"".repeat(4000) + "\"\r\n\r\n\r\n", 1000, "--x--"),
                         MultipartOptions.defaults(),
                         8192)
-                .assertRefused(Reason.HEADERS_TOO_LARGE);
+                .assertRejected(Reason.HEADERS_TOO_LARGE);
     }
 
     @Test

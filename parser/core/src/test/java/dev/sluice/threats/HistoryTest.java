@@ -48,7 +48,7 @@ class HistoryTest {
                         run.parts);
                 assertTrue(run.deviationCount <= 1, run.deviations.toString());
                 Run.of(body, Run.options(preset, limits -> limits.maxFiles(1)), chunkSize)
-                        .assertRefused(Reason.TOO_MANY_FILES);
+                        .assertRejected(Reason.TOO_MANY_FILES);
             }
         }
     }
@@ -58,7 +58,7 @@ class HistoryTest {
         for (String type : List.of("multipart/mixed", "Multipart/Form-Data", "MULTIPART/x")) {
             for (String header : List.of("Content-Type: ", "Content-Type:", "content-type: ")) {
                 String body = "--x\r\n" + Run.FIELD + header + type + "; boundary=y\r\n\r\n--y--" + Run.TAIL;
-                Run.of(body, Preset.STRICT).assertRefused(Reason.UNSUPPORTED_MEDIA_TYPE);
+                Run.of(body, Preset.STRICT).assertRejected(Reason.UNSUPPORTED_MEDIA_TYPE);
                 assertEquals(1, Run.of(body).assertAccepted().parts.size());
             }
         }

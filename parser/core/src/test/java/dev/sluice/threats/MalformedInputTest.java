@@ -82,10 +82,10 @@ class MalformedInputTest {
         assertTrue(accepted > 1000, "accepted: " + accepted);
     }
 
-    private static void assertRefused(String disposition, Reason reason) {
+    private static void assertRejected(String disposition, Reason reason) {
         for (Preset preset : Run.PRESETS) {
             Run.of("--x\r\nContent-Disposition: " + disposition + "\r\n\r\nv\r\n--x--", preset)
-                    .assertRefused(reason);
+                    .assertRejected(reason);
         }
     }
 
@@ -98,11 +98,11 @@ class MalformedInputTest {
                 assertEquals("", empty.parts.get(0).name());
             }
         }
-        assertRefused("form-data; name=\"", Reason.MALFORMED_CONTENT_DISPOSITION);
-        assertRefused("form-data; name=", Reason.MALFORMED_CONTENT_DISPOSITION);
-        assertRefused("form-data; name=\"\\", Reason.MALFORMED_CONTENT_DISPOSITION);
-        assertRefused("form-data; name", Reason.MALFORMED_CONTENT_DISPOSITION);
-        assertRefused("form-data; ", Reason.MISSING_NAME);
+        assertRejected("form-data; name=\"", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRejected("form-data; name=", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRejected("form-data; name=\"\\", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRejected("form-data; name", Reason.MALFORMED_CONTENT_DISPOSITION);
+        assertRejected("form-data; ", Reason.MISSING_NAME);
     }
 
     @Test
@@ -136,8 +136,8 @@ class MalformedInputTest {
         String noName = "--x\r\nContent-Disposition: form-data; filename=\"f\"\r\n\r\nv\r\n--x--";
         String noDisposition = "--x\r\nContent-Type: text/plain\r\n\r\nv\r\n--x--";
         for (Preset preset : Run.PRESETS) {
-            Run.of(noName, preset).assertRefused(Reason.MISSING_NAME);
-            Run.of(noDisposition, preset).assertRefused(Reason.MISSING_CONTENT_DISPOSITION);
+            Run.of(noName, preset).assertRejected(Reason.MISSING_NAME);
+            Run.of(noDisposition, preset).assertRejected(Reason.MISSING_CONTENT_DISPOSITION);
             for (String body : List.of(noName, noDisposition)) {
                 InputStream in = new ByteArrayInputStream(Run.bytes(body));
                 MultipartException e = assertThrows(
@@ -170,7 +170,7 @@ class MalformedInputTest {
                                 preset);
                         boolean alwaysRejected = control == 0 || control == '\r' || control == '\n';
                         if (quote.isEmpty() || alwaysRejected || preset == Preset.STRICT) {
-                            run.assertRefused(Reason.MALFORMED_HEADER);
+                            run.assertRejected(Reason.MALFORMED_HEADER);
                             assertEquals(400, run.failure.httpStatus());
                         } else {
                             run.assertAccepted();

@@ -43,7 +43,7 @@ class PartCountTest {
         for (int chunkSize : new int[] {64, 8192}) {
             long before = THREADS.getCurrentThreadAllocatedBytes();
             Run run = Run.of(parts(FIELD, 1_000_000), MultipartOptions.defaults(), chunkSize)
-                    .assertRefused(Reason.TOO_MANY_PARTS);
+                    .assertRejected(Reason.TOO_MANY_PARTS);
             long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
             assertEquals(1000, run.begun);
             assertEquals(1000, run.failure.partIndex());
@@ -211,9 +211,9 @@ class PartCountTest {
             for (Limit other : limits) {
                 if (other != kept) {
                     Run.of(twoFiles, Run.options(o -> other.off.apply(kept.tight.apply(o))), 64)
-                            .assertRefused(kept.reason);
+                            .assertRejected(kept.reason);
                     Run.of(twoFiles, Run.options(o -> kept.tight.apply(other.off.apply(o))), 64)
-                            .assertRefused(kept.reason);
+                            .assertRejected(kept.reason);
                 }
             }
             Run.of(twoFiles, Run.options(o -> kept.off.apply(kept.tight.apply(o))), 64)

@@ -41,7 +41,7 @@ class PartHeadersTest {
     void cve_2025_48976_headersOfAllParts_areLimitedInBoundedMemory() {
         for (int chunkSize : new int[] {1, 1000, 64 << 10}) {
             Run run = Run.of(new Repeated("", PADDED, 10_000, "--x--"), MultipartOptions.defaults(), chunkSize)
-                    .assertRefused(Reason.HEADERS_TOO_LARGE);
+                    .assertRejected(Reason.HEADERS_TOO_LARGE);
             assertTrue(run.fed <= (256 << 10) + 40 * 12 + chunkSize, "fed: " + run.fed);
             assertTrue(run.mostHeld <= MOST_HELD, "held: " + run.mostHeld);
         }
@@ -50,12 +50,12 @@ class PartHeadersTest {
     @Test
     void cve_2025_48988_headersTooLarge_errorNamesSettingAndHas413() throws IOException {
         MultipartException inAll = Run.of(new Repeated("", PADDED, 100, "--x--"), MultipartOptions.defaults(), 1000)
-                .assertRefused(Reason.HEADERS_TOO_LARGE)
+                .assertRejected(Reason.HEADERS_TOO_LARGE)
                 .failure;
         assertTrue(inAll.getMessage().contains("262144 bytes (maxHeaderBytes; part "), inAll.getMessage());
         assertEquals(413, inAll.httpStatus());
         MultipartException ofOne = Run.of(Run.HEAD.substring(0, 5) + "X: " + "v".repeat(9000))
-                .assertRefused(Reason.HEADER_SECTION_TOO_LARGE)
+                .assertRejected(Reason.HEADER_SECTION_TOO_LARGE)
                 .failure;
         assertTrue(ofOne.getMessage().contains("8192 bytes (maxHeaderBytesPerPart; part 0"), ofOne.getMessage());
         assertEquals(413, ofOne.httpStatus());
@@ -76,11 +76,11 @@ class PartHeadersTest {
         String start = "--x\r\n";
         for (int chunkSize : new int[] {1, 64, 4096}) {
             Run fields = Run.of(new Repeated(start, "X: y\r\n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
-                    .assertRefused(Reason.TOO_MANY_HEADERS);
+                    .assertRejected(Reason.TOO_MANY_HEADERS);
             assertTrue(fields.fed <= 5 + 32 * 6 + 1 + chunkSize, "fed: " + fields.fed);
             MultipartOptions manyFields = Run.options(limits -> limits.maxHeadersPerPart(1_000_000));
             Run bytes = Run.of(new Repeated(start, "X: y\r\n", 1 << 20, ""), manyFields, chunkSize)
-                    .assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
+                    .assertRejected(Reason.HEADER_SECTION_TOO_LARGE);
             assertTrue(bytes.fed <= 5 + 8192 + chunkSize, "fed: " + bytes.fed);
             assertTrue(bytes.mostHeld <= MOST_HELD, "held: " + bytes.mostHeld);
         }
@@ -91,17 +91,18 @@ class PartHeadersTest {
         String start = "--x\r\n" + Run.FIELD;
         String field = "X: y\r\n";
         Run.of(start + field.repeat(31) + Run.TAIL).assertAccepted();
-        Run.of(start + field.repeat(32) + Run.TAIL).assertRefused(Reason.TOO_MANY_HEADERS);
+        Run.of(start + field.repeat(32) + Run.TAIL).assertRejected(Reason.TOO_MANY_HEADERS);
         int room = 8192 - Run.FIELD.length() - "X: \r\n\r\n".length();
         Run.of(start + "X: " + "v".repeat(room) + "\r\n" + Run.TAIL).assertAccepted();
-        Run.of(start + "X: " + "v".repeat(room + 1) + "\r\n" + Run.TAIL).assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
+        Run.of(start + "X: " + "v".repeat(room + 1) + "\r\n" + Run.TAIL)
+                .assertRejected(Reason.HEADER_SECTION_TOO_LARGE);
     }
 
     @Test
     void pythonMultipart_296_endlessHeaderName_isRejectedAtLimit() {
         for (int chunkSize : new int[] {1, 8192}) {
             Run run = Run.of(new Repeated("--x\r\n", "n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
-                    .assertRefused(Reason.HEADER_SECTION_TOO_LARGE);
+                    .assertRejected(Reason.HEADER_SECTION_TOO_LARGE);
             assertEquals(5 + 8192, run.failure.offset());
             assertTrue(run.fed <= 5 + 8192 + chunkSize, "fed: " + run.fed);
         }
@@ -148,7 +149,7 @@ class PartHeadersTest {
                             new Repeated(Run.HEAD + "\r\n--x\r\nX: ", "v", 4096, "\r\n\r\n\r\n--x--"),
                             options,
                             left % 2 == 0 ? 1 : 5000)
-                    .assertRefused(Reason.HEADERS_TOO_LARGE);
+                    .assertRejected(Reason.HEADERS_TOO_LARGE);
             assertEquals(Run.HEAD.length() + 7 + left, run.failure.offset());
             assertTrue(left % 2 > 0 || run.fed <= run.failure.offset() + 1, "fed: " + run.fed);
             assertTrue(left % 2 > 0 || run.mostHeld <= 2 * budget + 512, left + ": held " + run.mostHeld);
@@ -176,7 +177,7 @@ class PartHeadersTest {
             long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
             assertTrue(allocated <= 8L * folds.length(), "allocated: " + allocated);
         }
-        Run strict = Run.of(folds, Preset.STRICT).assertRefused(Reason.MALFORMED_HEADER);
+        Run strict = Run.of(folds, Preset.STRICT).assertRejected(Reason.MALFORMED_HEADER);
         assertEquals(folds.indexOf("\r\n b") + 2, strict.failure.offset());
     }
 
@@ -201,7 +202,7 @@ class PartHeadersTest {
             for (int chunkSize : new int[] {1, 2, 3, 7, 64, body.length()}) {
                 Run run = Run.of(body, Run.options(options -> options.maxHeaderBytesPerPart(most)), chunkSize);
                 if (limit < headers.length()) {
-                    assertEquals(0, run.assertRefused(Reason.HEADER_SECTION_TOO_LARGE).begun, "limit " + limit);
+                    assertEquals(0, run.assertRejected(Reason.HEADER_SECTION_TOO_LARGE).begun, "limit " + limit);
                 } else {
                     assertEquals(List.of(new Run.Part("a", "f", "v")), run.assertAccepted().parts);
                 }

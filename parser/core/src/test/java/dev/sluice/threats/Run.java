@@ -149,7 +149,7 @@ final class Run {
         return this;
     }
 
-    Run assertRefused(Reason reason) {
+    Run assertRejected(Reason reason) {
         assertNotNull(failure, "not rejected");
         assertEquals(reason, failure.reason(), failure.getMessage());
         return this;

@@ -97,11 +97,11 @@ final class ClamAvScannerTest {
 
     @Test
     void unreachableScanner_failsTheForm() throws IOException {
-        SocketAddress nobody;
+        SocketAddress closedPort;
         try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            nobody = closed.getLocalSocketAddress();
+            closedPort = closed.getLocalSocketAddress();
         }
-        ClamAvScanner scanner = ClamAvScanner.builder(TRANSPORT, nobody).build();
+        ClamAvScanner scanner = ClamAvScanner.builder(TRANSPORT, closedPort).build();
         MultipartException thrown = assertThrows(MultipartException.class, () -> upload(scanner, "harmless"));
         assertEquals(503, thrown.httpStatus());
         assertInstanceOf(IOException.class, thrown.getCause());

@@ -102,6 +102,11 @@ class ConnectionTest {
         assertTrue(response.startsWith("HTTP/1.1 " + status), response);
     }
 
+    private static void post(Socket to, byte[] body) throws IOException {
+        NettyServer.send(to, HEAD + body.length + "\r\n\r\n");
+        to.getOutputStream().write(body);
+    }
+
     private Throwable failure() throws Exception {
         return upload.failure.get(2, TimeUnit.MINUTES);
     }
@@ -112,8 +117,7 @@ class ConnectionTest {
         byte[] body = Upload.body(3_000_000);
         try (Socket socket = server.connect()) {
             for (int i = 1; i <= 3; i++) {
-                NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
-                socket.getOutputStream().write(body);
+                post(socket, body);
                 assertAnswer(200, false, socket);
                 assertEquals(i * 3_000_000, upload.bytes.get());
                 assertFalse(upload.thread.getName().startsWith(NettyServer.LOOP), upload.thread.getName());
@@ -262,8 +266,7 @@ class ConnectionTest {
         upload.shut();
         byte[] body = Upload.body(1000);
         try (Socket socket = server.connect()) {
-            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
-            socket.getOutputStream().write(body);
+            post(socket, body);
             assertAnswer(503, false, socket);
         }
     }
@@ -306,8 +309,7 @@ class ConnectionTest {
         upload.response = new CompletableFuture<>();
         byte[] body = Upload.body(100);
         try (Socket socket = server.connect()) {
-            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
-            socket.getOutputStream().write(body);
+            post(socket, body);
             upload.trailers.get(2, TimeUnit.MINUTES);
         }
         handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().get(2, TimeUnit.MINUTES);
@@ -321,8 +323,7 @@ class ConnectionTest {
         byte[] body = Upload.body(100);
         FullHttpResponse late = Upload.text(200, "too late");
         try (Socket socket = server.connect()) {
-            NettyServer.send(socket, HEAD + body.length + "\r\n\r\n");
-            socket.getOutputStream().write(body);
+            post(socket, body);
             upload.trailers.get(2, TimeUnit.MINUTES);
             server.close();
             upload.response.complete(late);

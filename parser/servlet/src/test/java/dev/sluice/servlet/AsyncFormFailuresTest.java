@@ -145,7 +145,7 @@ class AsyncFormFailuresTest extends AppTestBase {
         try (RawHttp client = app.begin(FORM)) {
             written.get(2, TimeUnit.MINUTES);
             received.get(2, TimeUnit.MINUTES).cancel();
-            assertEquals(200, client.answer().status());
+            assertEquals(200, client.response().status());
         }
     }
 
@@ -236,7 +236,7 @@ class AsyncFormFailuresTest extends AppTestBase {
             Objects.requireNonNull(workers.poll(2, TimeUnit.MINUTES)).run();
             assertEquals(List.of(), List.copyOf(workers));
             client.send(request, request.length / 2, request.length);
-            assertEquals(200, client.answer().status());
+            assertEquals(200, client.response().status());
         }
     }
 

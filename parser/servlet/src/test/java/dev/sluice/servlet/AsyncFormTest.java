@@ -123,7 +123,7 @@ class AsyncFormTest extends AppTestBase {
     @Test
     void malformedBody_isAnsweredAfterTheRestWasRead() throws Exception {
         serve(options -> options);
-        RawHttp.Answer response = app.post("/", TestForm.malformed().file("f", "x", new byte[500_000]));
+        RawHttp.Response response = app.post("/", TestForm.malformed().file("f", "x", new byte[500_000]));
         assertEquals(400, response.status());
         assertEquals(null, response.headers().get("connection"));
         failure(MultipartException.class);
@@ -140,7 +140,7 @@ class AsyncFormTest extends AppTestBase {
             }
         });
         app.start();
-        RawHttp.Answer answer = app.post("/", TestForm.malformed().file("f", "x", new byte[500_000]));
+        RawHttp.Response answer = app.post("/", TestForm.malformed().file("f", "x", new byte[500_000]));
         assertEquals(400, answer.status());
         assertNull(answer.headers().get("connection"), "the connection is closed although the whole body was read");
     }
@@ -151,7 +151,7 @@ class AsyncFormTest extends AppTestBase {
         try (RawHttp client = app.connect()) {
             byte[] chunked = TestForm.chunked("/", FORM.open(), 1 << 20);
             client.send(chunked, 0, chunked.length - 1);
-            RawHttp.Answer response = client.answer();
+            RawHttp.Response response = client.response();
             assertEquals(413, response.status());
             assertTrue(response.body().contains("maxBodyBytes"), response.body());
         }
@@ -160,7 +160,7 @@ class AsyncFormTest extends AppTestBase {
     @Test
     void contentLengthBeyondLimit_isAnsweredBeforeBody() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
-        RawHttp.Answer response = app.send(TestForm.head("/", 1 << 30));
+        RawHttp.Response response = app.send(TestForm.head("/", 1 << 30));
         assertEquals(413, response.status());
         assertEquals("close", response.headers().get("connection"));
     }
@@ -281,7 +281,7 @@ class AsyncFormTest extends AppTestBase {
     void silentClient_isTooSlow() throws Exception {
         app.options(options -> options.minBytesPerSecond(240).minRateGrace(Duration.ofMillis(200)));
         serve(options -> options);
-        RawHttp.Answer response = app.send(TestForm.head("/", 1 << 20));
+        RawHttp.Response response = app.send(TestForm.head("/", 1 << 20));
         assertEquals(408, response.status());
         assertEquals("close", response.headers().get("connection"));
         assertEquals(Reason.CLIENT_TOO_SLOW, failure(MultipartException.class).reason());
@@ -297,7 +297,7 @@ class AsyncFormTest extends AppTestBase {
             Eventually.isTrue(() -> gate.bytes() > 0, "no data arrived");
             Eventually.after(5_500);
             gate.open();
-            assertEquals("0 0", client.answer().body());
+            assertEquals("0 0", client.response().body());
         }
     }
 }

@@ -133,7 +133,7 @@ class FilterLimitsTest {
 
     @ParameterizedTest
     @MethodSource("everyLimitThroughEveryApi")
-    void limit_exactValue_isAcceptedAndOneMoreIsRejected(LimitCase limit, Api api) throws Exception {
+    void limit_exactValueIsAccepted_oneMoreIsRejected(LimitCase limit, Api api) throws Exception {
         SluiceFilter filter = app.next(
                 SluiceFilter.of(limited(app.formOptions().toBuilder(), limit).build()));
         app.on((request, response) -> {

@@ -135,7 +135,7 @@ class RequestLeaseTest extends AppTestBase {
             Eventually.after(5500);
             assertEquals(1, app.spool.files());
             context.complete();
-            assertEquals(200, connection.answer().status());
+            assertEquals(200, connection.response().status());
         }
     }
 
@@ -397,7 +397,7 @@ class RequestLeaseTest extends AppTestBase {
         SluiceFilter second = SluiceFilter.builder(app.formOptions()).eager().build();
         app.on((request, response) -> response.getWriter()
                 .print(request.getParts().size() + " " + app.filter().live() + " " + second.live()));
-        app.behind(second);
+        app.after(second);
         app.start();
         assertEquals("2 1 1", app.post("/", FORM).body());
         Eventually.isTrue(() -> second.live() == 0, "the request is still live");
@@ -407,7 +407,7 @@ class RequestLeaseTest extends AppTestBase {
     @Test
     void eagerFilter_onErrorPageOnly_doesNotParse() throws Exception {
         SluiceFilter eager = SluiceFilter.builder(app.formOptions()).eager().build();
-        app.behind(new Filter() {
+        app.after(new Filter() {
             @Override
             public void init(FilterConfig config) throws ServletException {
                 eager.init(config);
@@ -444,7 +444,7 @@ class RequestLeaseTest extends AppTestBase {
         SluiceFilter third = SluiceFilter.of(app.formOptions());
         app.on((request, response) ->
                 response.getWriter().print(request.getParts().size() + " " + second.live() + " " + third.live()));
-        app.behind(second).behind(third).start();
+        app.after(second).after(third).start();
         assertEquals("2 0 1", app.post("/", FORM).body());
         Eventually.isTrue(() -> second.live() + third.live() == 0, "the request is still live");
     }

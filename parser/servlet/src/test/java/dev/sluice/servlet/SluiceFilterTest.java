@@ -44,7 +44,7 @@ class SluiceFilterTest extends AppTestBase {
             .field("a", "2");
 
     /** Runs {@code service} and sends its result or its exception. */
-    private RawHttp.Answer ask(TestForm body, Work service) throws Exception {
+    private RawHttp.Response ask(TestForm body, Work service) throws Exception {
         return ask("/", body, service);
     }
 
@@ -52,7 +52,7 @@ class SluiceFilterTest extends AppTestBase {
         app.start(SluiceFilter.builder(app.formOptions()).eager().build());
     }
 
-    private RawHttp.Answer ask(String target, TestForm body, Work service) throws Exception {
+    private RawHttp.Response ask(String target, TestForm body, Work service) throws Exception {
         app.on(service).start();
         return app.post(target, body);
     }
@@ -111,13 +111,13 @@ class SluiceFilterTest extends AppTestBase {
         });
         app.on("/page", (request, response) -> response.getWriter().print("the page"));
         startEager();
-        RawHttp.Answer answer = app.send(TestForm.request("POST", "/", "multipart/mixed; boundary=x", FORM.body()));
+        RawHttp.Response answer = app.send(TestForm.request("POST", "/", "multipart/mixed; boundary=x", FORM.body()));
         assertEquals("415 the page", answer.status() + " " + answer.body());
     }
 
     @Test
     void malformedQuery_isRejected() throws Exception {
-        RawHttp.Answer answer = ask(
+        RawHttp.Response answer = ask(
                 "/?x=%88%A4", FORM, (request, response) -> response.getWriter().print(request.getParameter("x")));
         assertEquals(400, answer.status());
     }
@@ -141,7 +141,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void headerNames_repeatedInOtherCase_haveFirstSpelling() throws Exception {
-        RawHttp.Answer answer = ask(
+        RawHttp.Response answer = ask(
                 new TestForm().part("Content-Disposition: form-data; name=\"a\"\r\nX-Y: 1\r\nx-y: 2", "v"),
                 (request, response) ->
                         response.getWriter().print(request.getPart("a").getHeaderNames()));
@@ -152,7 +152,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void write_nameOutsideLocation_isRejected() throws Exception {
-        RawHttp.Answer answer = ask(FORM, (request, response) -> {
+        RawHttp.Response answer = ask(FORM, (request, response) -> {
             for (String name : List.of("../x", "a/../../x", "", ".", "..")) {
                 assertThrows(IOException.class, () -> request.getPart("f").write(name), name);
             }
@@ -233,7 +233,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void getInputStream_called_leavesOnlyQueryParameters() throws Exception {
-        RawHttp.Answer answer = ask("/?q=1", FORM, (request, response) -> {
+        RawHttp.Response answer = ask("/?q=1", FORM, (request, response) -> {
             assertTrue(request.getInputStream().readAllBytes().length > 100_000);
             assertThrows(IllegalStateException.class, request::getParts);
             assertThrows(IllegalStateException.class, () -> MultipartRequests.reader(request));
@@ -248,7 +248,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void reader_readsBodyPartByPart() throws Exception {
-        RawHttp.Answer answer = ask("/?q=1", FORM, (request, response) -> {
+        RawHttp.Response answer = ask("/?q=1", FORM, (request, response) -> {
             try (MultipartReader reader = MultipartRequests.reader(request)) {
                 assertThrows(IllegalStateException.class, request::getParts);
                 assertThrows(IllegalStateException.class, request::getInputStream);
@@ -281,7 +281,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void form_usesOwnOptions() throws Exception {
-        RawHttp.Answer answer = ask(FORM, (request, response) -> {
+        RawHttp.Response answer = ask(FORM, (request, response) -> {
             MultipartForm form = MultipartRequests.form(
                     request,
                     options -> options.decider(part -> part.filename() == null
@@ -298,7 +298,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void decider_requestsForm_throws() throws Exception {
-        RawHttp.Answer answer = ask(
+        RawHttp.Response answer = ask(
                 FORM,
                 (request, response) -> MultipartRequests.form(
                         request,
@@ -312,7 +312,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void decider_throws_isNotWrapped() throws Exception {
-        RawHttp.Answer answer = ask(
+        RawHttp.Response answer = ask(
                 FORM,
                 (request, response) -> MultipartRequests.form(
                         request,
@@ -326,7 +326,7 @@ class SluiceFilterTest extends AppTestBase {
     // ---- errors
 
     private void assertRejected(int status, String word, TestForm body) throws Exception {
-        RawHttp.Answer answer = ask(body, (request, response) -> request.getParts());
+        RawHttp.Response answer = ask(body, (request, response) -> request.getParts());
         assertEquals(status, answer.status(), answer.body());
         assertTrue(answer.body().contains(word), answer.body());
         MultipartRequestException known =
@@ -363,7 +363,7 @@ class SluiceFilterTest extends AppTestBase {
     void bodyTooLarge_isAnsweredWith413() throws Exception {
         app.options(builder -> builder.maxBodyBytes(1000));
         assertRejected(413, "maxBodyBytes", FORM);
-        RawHttp.Answer response = app.send(TestForm.chunked("/", FORM.body(), 1 << 20));
+        RawHttp.Response response = app.send(TestForm.chunked("/", FORM.body(), 1 << 20));
         assertEquals(413, response.status());
         assertTrue(response.body().contains("maxBodyBytes"), response.body());
         assertNull(response.headers().get("connection"), "the connection was closed although the body was read");
@@ -377,7 +377,7 @@ class SluiceFilterTest extends AppTestBase {
         app.on((request, response) -> request.getParts()).start();
         try (RawHttp client = app.connect()) {
             client.send(TestForm.head("/", 1 << 30)).send(FORM.open());
-            RawHttp.Answer answer = client.answer();
+            RawHttp.Response answer = client.response();
             assertEquals(413, answer.status());
             assertEquals("close", answer.headers().get("connection"));
             client.awaitEnd();
@@ -434,7 +434,7 @@ class SluiceFilterTest extends AppTestBase {
         });
         app.start();
         for (String target : List.of("/", "/?delete")) {
-            RawHttp.Answer answer =
+            RawHttp.Response answer =
                     app.post(target, new TestForm().field("x", "123").field("y", "1234"));
             assertEquals(413, answer.status(), answer.body());
             assertTrue(answer.body().contains("maxFieldBytes"), answer.body());
@@ -450,7 +450,7 @@ class SluiceFilterTest extends AppTestBase {
         }
         app.on((request, response) -> response.getWriter().print(request.getParameter("f4")))
                 .start();
-        RawHttp.Answer answer = app.post("/", body);
+        RawHttp.Response answer = app.post("/", body);
         assertEquals(413, answer.status());
         assertTrue(answer.body().contains("maxInMemoryBytes"), answer.body());
         TestForm largest = new TestForm().field("f3", "x".repeat(15_000)).field("f4", "y".repeat(5_000));
@@ -476,7 +476,7 @@ class SluiceFilterTest extends AppTestBase {
         app.on((request, response) -> request.getParts());
         app.start(SluiceFilter.of(
                 FormOptions.builder(app.spool, MemoryBudget.of(30_000)).build()));
-        RawHttp.Answer answer = app.post("/", FORM);
+        RawHttp.Response answer = app.post("/", FORM);
         assertEquals(503, answer.status(), answer.body());
     }
 
@@ -504,7 +504,7 @@ class SluiceFilterTest extends AppTestBase {
         app.options(builder -> builder.decider(part -> {
             throw new IOException("/secret/path");
         }));
-        RawHttp.Answer answer = ask(FORM, (request, response) -> request.getParts());
+        RawHttp.Response answer = ask(FORM, (request, response) -> request.getParts());
         assertEquals(500, answer.status());
         assertFalse(answer.body().contains("/secret/path") && !answer.body().contains("Caused by"), answer.body());
         assertEquals("the form could not be stored", app.thrown().peek().getMessage());
@@ -512,7 +512,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void wrappedRejection_isAnswered() throws Exception {
-        RawHttp.Answer answer = ask(TestForm.malformed(), (request, response) -> {
+        RawHttp.Response answer = ask(TestForm.malformed(), (request, response) -> {
             try {
                 request.getParts();
             } catch (RuntimeException e) {
@@ -524,7 +524,7 @@ class SluiceFilterTest extends AppTestBase {
 
     @Test
     void caughtRejection_isThrownAgain() throws Exception {
-        RawHttp.Answer answer = ask(TestForm.malformed(), (request, response) -> {
+        RawHttp.Response answer = ask(TestForm.malformed(), (request, response) -> {
             MultipartRequestException first = assertThrows(MultipartRequestException.class, request::getParts);
             assertSame(first, assertThrows(MultipartRequestException.class, () -> request.getParameter("a")));
             assertInstanceOf(MultipartException.class, first.getCause());
@@ -564,7 +564,7 @@ class SluiceFilterTest extends AppTestBase {
         try (RawHttp client = app.begin(FORM, 1)) {
             Eventually.after(1500); // the bytes sent so far allow only about 100 ms after the grace period
             client.send(request, request.length - 5000, request.length - 4999);
-            RawHttp.Answer answer = client.answer();
+            RawHttp.Response answer = client.response();
             assertEquals(408, answer.status());
             assertEquals("close", answer.headers().get("connection"));
             assertTrue(answer.body().contains("minBytesPerSecond"), answer.body());

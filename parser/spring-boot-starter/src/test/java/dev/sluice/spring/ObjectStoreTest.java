@@ -200,17 +200,17 @@ class ObjectStoreTest {
                 HttpResponse<String> response =
                         application.send("POST", "/upload", RunningApplication.FORM, form(size));
                 assertEquals(200, response.statusCode(), response.body());
-                String[] told = response.body().split(" ");
-                assertEquals(List.of("Holiday", String.valueOf(size)), List.of(told[1], told[3]));
+                String[] words = response.body().split(" ");
+                assertEquals(List.of("Holiday", String.valueOf(size)), List.of(words[1], words[3]));
                 FormRecord record = application
                         .context()
                         .getBean(S3Sinks.class)
-                        .find(told[0])
+                        .find(words[0])
                         .get(1, TimeUnit.MINUTES)
                         .orElseThrow();
-                assertEquals(told[2], record.files().get(0).stored().key());
+                assertEquals(words[2], record.files().get(0).stored().key());
                 byte[] stored = client.getObject(
-                                request -> request.bucket(BUCKET).key(told[2]), AsyncResponseTransformer.toBytes())
+                                request -> request.bucket(BUCKET).key(words[2]), AsyncResponseTransformer.toBytes())
                         .join()
                         .asByteArray();
                 assertEquals("x".repeat(size), new String(stored, StandardCharsets.US_ASCII));

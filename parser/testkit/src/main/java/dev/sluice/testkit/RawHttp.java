@@ -23,7 +23,7 @@ public final class RawHttp implements AutoCloseable {
     private final Socket socket;
 
     /** A response. The names of its headers are in lower case. */
-    public record Answer(int status, Map<String, String> headers, byte[] bytes) {
+    public record Response(int status, Map<String, String> headers, byte[] bytes) {
         public String body() {
             return new String(bytes, StandardCharsets.UTF_8);
         }
@@ -63,16 +63,16 @@ public final class RawHttp implements AutoCloseable {
     }
 
     /** {@return the next final response, skipping interim ones} */
-    public Answer answer() throws IOException {
-        Answer answer = anyAnswer();
-        while (answer.status() < 200) {
-            answer = anyAnswer();
+    public Response response() throws IOException {
+        Response response = anyResponse();
+        while (response.status() < 200) {
+            response = anyResponse();
         }
-        return answer;
+        return response;
     }
 
     /** {@return the next response, which may be an interim one} */
-    public Answer anyAnswer() throws IOException {
+    public Response anyResponse() throws IOException {
         String statusLine = line();
         Map<String, String> headers = new TreeMap<>();
         for (String line = line(); !line.isEmpty(); line = line()) {
@@ -93,7 +93,7 @@ public final class RawHttp implements AutoCloseable {
         } else {
             body = socket.getInputStream().readAllBytes();
         }
-        return new Answer(status, headers, body);
+        return new Response(status, headers, body);
     }
 
     private byte[] chunked() throws IOException {

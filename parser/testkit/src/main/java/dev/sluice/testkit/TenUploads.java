@@ -141,7 +141,7 @@ public final class TenUploads {
             try (RawHttp connection = new RawHttp(port)) {
                 CompletableFuture<Integer> status = CompletableFuture.supplyAsync(() -> {
                     try {
-                        return connection.answer().status();
+                        return connection.response().status();
                     } catch (IOException e) {
                         throw new UncheckedIOException(e);
                     }

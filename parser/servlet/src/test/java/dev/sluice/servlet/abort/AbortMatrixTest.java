@@ -227,7 +227,7 @@ class AbortMatrixTest {
     /** Reads the response to a failed form, unless the connection is already closed. */
     private static void leave(RawHttp client, boolean reads) throws IOException {
         if (reads) {
-            client.answer();
+            client.response();
         }
         client.reset();
     }

@@ -43,7 +43,7 @@ public final class App implements AutoCloseable {
     private final Store store;
     private final WorkServlet servlet = new WorkServlet();
     private final List<Filter> before = new ArrayList<>();
-    private final List<Filter> behind = new ArrayList<>();
+    private final List<Filter> after = new ArrayList<>();
     private boolean errorPage;
     private UnaryOperator<FormOptions.Builder> options = builder -> builder;
     private volatile SluiceFilter filter;
@@ -83,8 +83,8 @@ public final class App implements AutoCloseable {
         return this;
     }
 
-    public App behind(Filter added) {
-        behind.add(added);
+    public App after(Filter added) {
+        after.add(added);
         return this;
     }
 
@@ -157,7 +157,7 @@ public final class App implements AutoCloseable {
         WebApp app = new WebApp(work).largeBodies().servlet("/*", servlet);
         List<Filter> all = new ArrayList<>(before);
         all.addAll(List.of(own));
-        all.addAll(behind);
+        all.addAll(after);
         all.forEach(each ->
                 app.filter("/*", each, errorPage ? WITH_ERROR_PAGE : new DispatcherType[] {DispatcherType.ASYNC}));
         if (errorPage) {
@@ -167,20 +167,20 @@ public final class App implements AutoCloseable {
         return this;
     }
 
-    /** Answers a form that was received. */
-    public interface Answer {
-        void to(MultipartForm form) throws IOException;
+    /** Responds to a form that was received. */
+    public interface FormHandler {
+        void handle(MultipartForm form) throws IOException;
     }
 
-    /** Receives a form asynchronously, and answers it with {@code answer}, or its failure with a status. */
-    public static void receive(HttpServletRequest request, HttpServletResponse response, Answer answer)
+    /** Receives a form asynchronously, and passes it to {@code handler}. Responds to a failure with its status. */
+    public static void receive(HttpServletRequest request, HttpServletResponse response, FormHandler handler)
             throws IOException {
         AsyncForm form = MultipartRequests.receive(request);
         AsyncContext context = request.getAsyncContext();
         form.completion().whenComplete((whole, failure) -> {
             try {
                 if (failure == null) {
-                    answer.to(whole);
+                    handler.handle(whole);
                 } else if (!MultipartRequests.sendError(response, failure)) {
                     response.setStatus(500);
                 }
@@ -196,13 +196,13 @@ public final class App implements AutoCloseable {
         return container.connect();
     }
 
-    public RawHttp.Answer send(byte[] request) throws IOException {
+    public RawHttp.Response send(byte[] request) throws IOException {
         try (RawHttp connection = connect()) {
-            return connection.send(request).answer();
+            return connection.send(request).response();
         }
     }
 
-    public RawHttp.Answer post(String target, TestForm form) throws IOException {
+    public RawHttp.Response post(String target, TestForm form) throws IOException {
         return send(form.post(target));
     }
 

@@ -110,12 +110,12 @@ class ContainerAsyncFormTest extends AppTestBase {
         try (RawHttp connection = app.connect()) {
             for (String times : new String[] {"first", "second on the same connection"}) {
                 String response =
-                        Question.describe(connection.send(FORM.post("/")).answer());
+                        Question.describe(connection.send(FORM.post("/")).response());
                 assertEquals("a:1 f:20000", response, times);
                 app.assertNothingLeft(times);
             }
             connection.send(TestForm.request("GET", "/", "text/plain", new byte[0]));
-            assertEquals(500, connection.answer().status(), "the form of a GET request");
+            assertEquals(500, connection.response().status(), "the form of a GET request");
         }
     }
 
@@ -129,7 +129,7 @@ class ContainerAsyncFormTest extends AppTestBase {
                 for (int i = 0; i < request.length; i++) {
                     connection.send(request, i, i + 1);
                 }
-                assertEquals("a:1 f:100", Question.describe(connection.answer()));
+                assertEquals("a:1 f:100", Question.describe(connection.response()));
             }
         }
     }
@@ -150,7 +150,7 @@ class ContainerAsyncFormTest extends AppTestBase {
             connection.send(request, 0, cut);
             assertArrayEquals(CONTENT, first.get(2, TimeUnit.MINUTES));
             connection.send(request, cut, request.length);
-            assertEquals("a:1", Question.describe(connection.answer()));
+            assertEquals("a:1", Question.describe(connection.response()));
         }
     }
 
@@ -201,7 +201,7 @@ class ContainerAsyncFormTest extends AppTestBase {
             selector.selectNow();
             channel.configureBlocking(true);
             connection.send(request.array(), sent, request.capacity());
-            assertEquals(200, connection.answer().status());
+            assertEquals(200, connection.response().status());
             assertEquals(LARGE, gate.bytes());
             assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(content), sum.digest());
         }
@@ -216,7 +216,7 @@ class ContainerAsyncFormTest extends AppTestBase {
             form.cancel();
             assertInstanceOf(CancellationException.class, next(failures));
             app.assertNothingLeft(kind);
-            assertEquals(500, connection.answer().status());
+            assertEquals(500, connection.response().status());
             form.cancel();
         }
     }
@@ -364,7 +364,7 @@ class ContainerAsyncFormTest extends AppTestBase {
     void slowClient_isAnsweredWith408(ServletContainer kind) throws Exception {
         start(kind, options -> options.minBytesPerSecond(1_000_000).minRateGrace(Duration.ofMillis(300)));
         try (RawHttp connection = app.begin(FORM)) {
-            assertEquals(408, connection.answer().status());
+            assertEquals(408, connection.response().status());
         }
     }
 

@@ -20,7 +20,7 @@ class ContainerComparisonTest {
     /** After each question to the filter, {@link ComparedApp} checks that no files, memory or descriptors are left. */
     @ParameterizedTest
     @EnumSource
-    void answers_matchPage(ServletContainer kind, @TempDir Path directory) throws Exception {
+    void responses_matchTheComparisonPage(ServletContainer kind, @TempDir Path directory) throws Exception {
         Comparison page = Comparison.read();
         List<Executable> checks = new ArrayList<>();
         try (ComparedApp app = ComparedApp.start(kind, directory)) {

@@ -201,7 +201,7 @@ class ContainerLifeTest extends AppTestBase {
             assertEquals(FILES, app.spool.files());
             assertEquals(CONTENT.length, read(seen.get().getPart("f")));
             started.complete();
-            assertEquals(200, connection.answer().status());
+            assertEquals(200, connection.response().status());
         }
     }
 
@@ -333,17 +333,17 @@ class ContainerLifeTest extends AppTestBase {
         WebApp asItComes =
                 new WebApp(work).servlet("/app/*", servlet).filter("/app/*", SluiceFilter.of(app.formOptions()));
         try (RunningContainer container = kind.start(asItComes)) {
-            assertEquals(kind != ServletContainer.UNDERTOW, isTaken(container, large));
+            assertEquals(kind != ServletContainer.UNDERTOW, isAccepted(container, large));
             app.assertNothingLeft(kind);
         }
         try (RunningContainer container = kind.start(asItComes.largeBodies())) {
-            assertTrue(isTaken(container, large));
+            assertTrue(isAccepted(container, large));
         }
     }
 
-    private static boolean isTaken(RunningContainer container, byte[] request) {
+    private static boolean isAccepted(RunningContainer container, byte[] request) {
         try (RawHttp connection = container.connect()) {
-            return connection.send(request).answer().status() == 200;
+            return connection.send(request).response().status() == 200;
         } catch (IOException e) {
             return false; // the container closed the connection during sending
         }

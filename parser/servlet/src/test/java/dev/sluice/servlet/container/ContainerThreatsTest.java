@@ -104,7 +104,7 @@ class ContainerThreatsTest extends AppTestBase {
     /** Receives a form and records its number of parts or its failure. */
     private void receive(HttpServletRequest request, HttpServletResponse response) throws Exception {
         if ("async".equals(request.getQueryString())) {
-            tellWhatComesOf(MultipartRequests.receive(request), request);
+            recordResult(MultipartRequests.receive(request), request);
         } else {
             try {
                 seen.add(request.getParts().size() + " parts");
@@ -114,7 +114,7 @@ class ContainerThreatsTest extends AppTestBase {
         }
     }
 
-    private void tellWhatComesOf(AsyncForm form, HttpServletRequest request) {
+    private void recordResult(AsyncForm form, HttpServletRequest request) {
         form.completion().whenComplete((done, failure) -> {
             seen.add(failure == null ? done.parts().size() + " parts" : describe(failure));
             request.getAsyncContext().complete();
@@ -221,7 +221,7 @@ class ContainerThreatsTest extends AppTestBase {
         Set<Thread> asyncThreads = ConcurrentHashMap.newKeySet();
         app.on("/async", (request, response) -> {
             PartSink sink = new ThreadsOf(asyncThreads, gate);
-            tellWhatComesOf(
+            recordResult(
                     MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(sink))),
                     request);
         });
@@ -234,7 +234,7 @@ class ContainerThreatsTest extends AppTestBase {
         try (RawHttp connection = app.connect()) {
             connection.send(FORM.post("/work"));
             assertEquals("0 parts", next());
-            assertEquals(200, connection.answer().status());
+            assertEquals(200, connection.response().status());
             byte[] body = FORM.body();
             connection.send(TestForm.head("/async", body.length));
             connection.send(body);
@@ -336,12 +336,12 @@ class ContainerThreatsTest extends AppTestBase {
 
         private static WorkServlet servlet() {
             return new WorkServlet()
-                    .at("/limited/parts", (request, response) -> tell(request::getParts))
-                    .at("/unlimited/parts", (request, response) -> tell(request::getParts))
-                    .at("/unlimited/text", (request, response) -> tell(() -> request.getParameter("f")));
+                    .at("/limited/parts", (request, response) -> report(request::getParts))
+                    .at("/unlimited/parts", (request, response) -> report(request::getParts))
+                    .at("/unlimited/text", (request, response) -> report(() -> request.getParameter("f")));
         }
 
-        private static void tell(Callable<Object> form) throws Exception {
+        private static void report(Callable<Object> form) throws Exception {
             try {
                 System.out.println("accepted: " + form.call());
             } catch (MultipartRequestException e) {

@@ -81,7 +81,7 @@ class ErrorDispatchTest {
 
     private static String answer(RunningContainer container, byte[] request) throws IOException {
         try (RawHttp connection = container.connect()) {
-            RawHttp.Answer response = connection.send(request).answer();
+            RawHttp.Response response = connection.send(request).response();
             return response.status() + ": " + response.body();
         }
     }

@@ -42,7 +42,7 @@ final class LimitQuestions {
                         .holds((connection, path) -> {
                             TestForm form = new TestForm().file("f", "f", new byte[MAX_PART + 1]);
                             String page =
-                                    connection.send(form.post(path)).answer().body();
+                                    connection.send(form.post(path)).response().body();
                             return page.substring(0, Math.max(0, page.lastIndexOf(", ")));
                         }),
                 parts("a body larger than allowed")
@@ -56,7 +56,7 @@ final class LimitQuestions {
                                     .file("f", "f", new byte[MAX_PART])
                                     .file("g", "g", new byte[MAX_PART]);
                             connection.send(TestForm.chunked(path, form.body(), 10_000));
-                            return Question.describe(connection.answer());
+                            return Question.describe(connection.response());
                         })
                         .withoutContainerConfiguration(),
                 Question.that("the exception that getParts throws for a file that is too large")

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OtherBodyTest extends AppTestBase {
     private static final byte[] JSON = "{}".getBytes(StandardCharsets.US_ASCII);
 
-    private RawHttp.Answer json(String target) throws IOException {
+    private RawHttp.Response json(String target) throws IOException {
         return app.send(TestForm.request("POST", target, "application/json", JSON));
     }
 
@@ -44,7 +44,7 @@ class OtherBodyTest extends AppTestBase {
                         response.getWriter().print(request.getAttribute("jakarta.servlet.error.message")));
         app.start(kind);
         for (String target : List.of("/parts", "/part", "/blocking", "/async")) {
-            RawHttp.Answer answer = json(target);
+            RawHttp.Response answer = json(target);
             assertEquals(415, answer.status(), target);
             assertEquals("the Content-Type is not multipart/form-data: application/json", answer.body(), target);
         }
@@ -136,7 +136,7 @@ class OtherBodyTest extends AppTestBase {
         }
         for (String charset : charsets) {
             byte[] body = new TestForm().field("a", "é").body();
-            RawHttp.Answer answer =
+            RawHttp.Response answer =
                     app.send(TestForm.request("POST", "/", TestForm.CONTENT_TYPE + "; " + charset, body));
             assertEquals("1", answer.body(), charset);
         }

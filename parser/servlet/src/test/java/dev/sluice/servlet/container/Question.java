@@ -56,7 +56,7 @@ final class Question {
     /** The client sends a request and waits for the response. */
     Question sends(Function<String, byte[]> request) {
         return holds((connection, path) ->
-                describe(connection.send(request.apply(path)).answer()));
+                describe(connection.send(request.apply(path)).response()));
     }
 
     Question holds(Dialog dialog) {
@@ -131,14 +131,14 @@ final class Question {
     }
 
     /** {@return the body of a response with status 200, otherwise the status} */
-    static String describe(RawHttp.Answer response) {
+    static String describe(RawHttp.Response response) {
         return response.status() == 200 ? response.body() : "status " + response.status();
     }
 
     /** {@return whether the servlet accepted the request; a client that stopped early may read no response} */
     static String acceptedOrNot(RawHttp connection) throws IOException {
         try {
-            return connection.answer().status() == 200 ? "accepted" : "refused";
+            return connection.response().status() == 200 ? "accepted" : "refused";
         } catch (EOFException | SocketException e) {
             return "refused";
         }

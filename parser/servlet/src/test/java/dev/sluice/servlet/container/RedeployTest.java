@@ -170,7 +170,7 @@ class RedeployTest {
                 try (RawHttp connection = new RawHttp(deployed.port())) {
                     assertEquals(
                             large + 11 + " 0",
-                            Question.describe(connection.send(form.post(target)).answer()));
+                            Question.describe(connection.send(form.post(target)).response()));
                 }
             }
             return new WeakReference<>(deployed.loader());
@@ -180,7 +180,7 @@ class RedeployTest {
                     new RawHttp(deployed.port())) { // because Jetty's selector refers to the previous connection
                 assertEquals(
                         404,
-                        other.send(TestForm.headOf("GET", "/none")).answer().status());
+                        other.send(TestForm.headOf("GET", "/none")).response().status());
             }
         }
     }

@@ -22,7 +22,7 @@ class RejectionHeadersTest extends AppTestBase {
         chain.doFilter(request, response);
     };
 
-    private RawHttp.Answer send(String method, String type) throws IOException {
+    private RawHttp.Response send(String method, String type) throws IOException {
         return app.send(TestForm.request(method, "/", type, FORM.body()));
     }
 
@@ -31,7 +31,7 @@ class RejectionHeadersTest extends AppTestBase {
         app.on((request, response) -> request.getParts()).start(kind);
     }
 
-    private static void assertAllows(String origin, RawHttp.Answer response) {
+    private static void assertAllows(String origin, RawHttp.Response response) {
         assertEquals(
                 origin,
                 response.headers().get("access-control-allow-origin"),
@@ -58,7 +58,7 @@ class RejectionHeadersTest extends AppTestBase {
     @ParameterizedTest
     @EnumSource
     void rejection_innerFilter_keepsItsHeadersIfServletWasCalled(ServletContainer kind) throws Exception {
-        app.behind(CORS);
+        app.after(CORS);
         start(kind);
         assertAllows(null, send("GET", TestForm.CONTENT_TYPE));
         assertAllows(null, send("POST", MIXED));

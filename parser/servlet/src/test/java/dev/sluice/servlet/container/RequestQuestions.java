@@ -134,15 +134,15 @@ final class RequestQuestions {
                 Question.that("a chunked form")
                         .holds((connection, path) -> Question.describe(connection
                                 .send(TestForm.chunked(path, body, 777))
-                                .answer()))
+                                .response()))
                         .asks(request -> CallResults.parts(request)),
                 Question.that("Expect: 100-continue is answered when the servlet requests the form")
                         .holds((connection, path) -> {
                             connection.send(
                                     TestForm.head(path, "Content-Length: " + body.length, "Expect: 100-continue"));
-                            int interim = connection.anyAnswer().status();
+                            int interim = connection.anyResponse().status();
                             return interim + " "
-                                    + Question.describe(connection.send(body).answer());
+                                    + Question.describe(connection.send(body).response());
                         })
                         .asks(request -> CallResults.parts(request)),
                 Question.that("more requests on the same connection after a form")
@@ -152,7 +152,7 @@ final class RequestQuestions {
                                 byte[] post =
                                         new TestForm().field("a", "x".repeat(i)).post(path);
                                 answers.append(Question.describe(
-                                                connection.send(post).answer()))
+                                                connection.send(post).response()))
                                         .append(';');
                             }
                             return answers.toString();
@@ -161,8 +161,8 @@ final class RequestQuestions {
                 Question.that("another request on the same connection after an unused form")
                         .holds((connection, path) -> {
                             byte[] post = new TestForm().field("a", "1").post(path);
-                            return Question.describe(connection.send(post).answer()) + " "
-                                    + Question.describe(connection.send(post).answer());
+                            return Question.describe(connection.send(post).response()) + " "
+                                    + Question.describe(connection.send(post).response());
                         })
                         .asks(request -> "unseen"));
     }
@@ -244,7 +244,7 @@ final class RequestQuestions {
                 Question.that("the error page after sendError, if the form was parsed")
                         .holds((connection, path) -> connection
                                 .send(form.post(path + "?q=0"))
-                                .answer()
+                                .response()
                                 .body())
                         .asks(request -> {
                             request.getParts();

@@ -97,7 +97,7 @@ class SetUpTest {
     private static String answer(RunningContainer container, String head, byte[] body) throws IOException {
         try (RawHttp connection = container.connect()) {
             connection.send(head + "\r\n\r\n").send(body);
-            RawHttp.Answer response = connection.answer();
+            RawHttp.Response response = connection.response();
             return response.status() + (response.status() == 200 ? " " + response.body() : "");
         }
     }
@@ -329,9 +329,9 @@ class SetUpTest {
             try (RunningContainer container = kind.start(app)) {
                 for (String[] other : others) {
                     try (RawHttp connection = container.connect()) {
-                        RawHttp.Answer answer = connection
+                        RawHttp.Response answer = connection
                                 .send(TestForm.request(other[1], "/app/passed", other[2], FORM.body()))
-                                .answer();
+                                .response();
                         assertEquals(rejected ? other[0] : "202", "" + answer.status(), String.join(" ", other));
                         assertEquals(
                                 answer.status() == 405 ? "POST, PUT, PATCH" : null,

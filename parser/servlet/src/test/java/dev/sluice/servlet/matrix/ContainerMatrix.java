@@ -143,7 +143,7 @@ class ContainerMatrix {
     }
 
     private static String answer(RawHttp connection) throws IOException {
-        RawHttp.Answer response = connection.answer();
+        RawHttp.Response response = connection.response();
         return response.status() + " " + response.body();
     }
 
@@ -251,7 +251,7 @@ class ContainerMatrix {
         inParallel(8, i -> () -> {
             try (RawHttp connection = container.connect()) {
                 connection.send(request, 0, request.length - 1000);
-                assertTrue(connection.answer().status() >= 500, "a response after the timeout");
+                assertTrue(connection.response().status() >= 500, "a response after the timeout");
             }
             return null;
         });

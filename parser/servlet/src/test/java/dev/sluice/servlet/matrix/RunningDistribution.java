@@ -87,7 +87,7 @@ final class RunningDistribution implements AutoCloseable {
         try (RawHttp connection = connect()) {
             return connection
                             .send("GET " + Distribution.PATH + "/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                            .answer()
+                            .response()
                             .status()
                     == 200;
         } catch (IOException e) {

@@ -108,7 +108,7 @@ public abstract class ForwardingContract {
     int send(byte[] body) throws IOException {
         try (RawHttp client = connect()) {
             client.send(TestForm.request(gateway.getPath(), body));
-            return client.answer().status();
+            return client.response().status();
         }
     }
 
@@ -137,7 +137,7 @@ public abstract class ForwardingContract {
             for (int i = 0; i < 3; i++) {
                 try (RawHttp client = connect()) {
                     client.send(whole, 0, whole.length - 2).send(trailer);
-                    RawHttp.Answer response = client.answer();
+                    RawHttp.Response response = client.response();
                     assertEquals("200 received", response.status() + " " + response.body());
                 }
                 Upstream.Request request = upstream.request();
@@ -194,7 +194,7 @@ public abstract class ForwardingContract {
             try (RawHttp client = connect()) {
                 client.send("POST " + gateway.getPath()
                         + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
-                assertEquals(415, client.answer().status());
+                assertEquals(415, client.response().status());
             }
             assertEquals(
                     0, upstream.awaitEnd().filter(Upstream.Request::complete).count());
@@ -256,7 +256,7 @@ public abstract class ForwardingContract {
             } else {
                 client.send(TestForm.request(gateway.getPath(), FORM));
             }
-            assertEquals(403, client.answer().status());
+            assertEquals(403, client.response().status());
             assertEquals(!noticesEarlyResponses(), upstream.request().complete());
         }
     }
@@ -273,7 +273,7 @@ public abstract class ForwardingContract {
                 RawHttp client = connectTo(upstream)) {
             AtomicInteger sent = new AtomicInteger();
             Thread sender = sendLargeForm(client, sent);
-            assertEquals(statusIfStalled(), client.answer().status());
+            assertEquals(statusIfStalled(), client.response().status());
             assertTrue(sent.get() < MAX_BUFFERED_BYTES, () -> "the gateway took " + sent + " bytes");
             client.reset();
             sender.join();
@@ -304,7 +304,7 @@ public abstract class ForwardingContract {
             try (RawHttp client = connect()) {
                 client.send(TestForm.head(gateway.getPath(), "Content-Encoding: gzip", "Content-Length: 5"))
                         .send("aaaaa");
-                assertEquals(415, client.answer().status());
+                assertEquals(415, client.response().status());
             }
             assertEquals(
                     0, upstream.awaitEnd().filter(Upstream.Request::complete).count());

@@ -79,8 +79,8 @@ class GatewayTest extends ForwardingContract {
             startBefore(upstream);
             assertEquals(400, send(form(1000).field("<script>", "1").body()));
             try (RawHttp client = connect()) {
-                RawHttp.Answer page =
-                        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").answer();
+                RawHttp.Response page =
+                        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").response();
                 assertEquals(200, page.status());
                 for (String shown :
                         List.of("forwarded as image/png", "removed", "rejected: unknown field", "&lt;script&gt;")) {

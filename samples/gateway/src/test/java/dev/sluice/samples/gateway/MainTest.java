@@ -44,7 +44,7 @@ class MainTest {
                 for (int i = 1; i < mebibytes; i++) {
                     client.send(more);
                 }
-                RawHttp.Answer response = client.send(end).answer();
+                RawHttp.Response response = client.send(end).response();
                 assertEquals(200, response.status());
                 assertEquals(
                         "The upstream received:\ntitle: 3 bytes\nphoto: a.png, image/png, " + (long) mebibytes * MIB
@@ -55,7 +55,7 @@ class MainTest {
                 assertEquals(
                         200,
                         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-                                .answer()
+                                .response()
                                 .status());
             }
         } finally {

@@ -36,7 +36,7 @@ final class BrowserTest {
     }
 
     @TestFactory
-    Stream<DynamicNode> browser() {
+    Stream<DynamicNode> page_inABrowser_showsTheResults() {
         return Browser.tests(browser -> Stream.of(
                 visit(browser, "droppedFilesAndField_arriveAtBothEndpoints", 64 << 20, this::drop),
                 visit(browser, "pickedFile_arrivesWithItsName", 64 << 20, this::pick),

@@ -116,7 +116,7 @@ class EndpointsTest {
         try (RawHttp connection = new RawHttp(server.port())) {
             connection.send("POST /parts HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + type
                     + "\r\nContent-Length: 100\r\n\r\n1234567890");
-            assertEquals(415, connection.answer().status());
+            assertEquals(415, connection.response().status());
             connection.awaitEnd();
         }
         Duration waited = Duration.ofNanos(System.nanoTime() - since);
@@ -131,7 +131,7 @@ class EndpointsTest {
                 connection.send("POST /parts HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain"
                         + "\r\nContent-Length: 100000\r\n\r\n");
                 connection.send(new byte[100_000]);
-                assertEquals(415, connection.answer().status());
+                assertEquals(415, connection.response().status());
             }
         }
     }

@@ -67,13 +67,13 @@ class ObjectStoreTest {
             UnaryOperator<FormOptions.Builder> toStore =
                     options -> options.admission(objects).decider(objects);
             if (request.getPathInfo().equals("/blocking")) {
-                tell(response, MultipartRequests.form(request, toStore));
+                respond(response, MultipartRequests.form(request, toStore));
             } else {
                 AsyncContext context = request.startAsync();
                 MultipartRequests.receive(request, toStore).completion().whenComplete((form, failure) -> {
                     try {
                         if (form != null) {
-                            tell(response, form);
+                            respond(response, form);
                         } else {
                             MultipartRequests.sendError(response, failure);
                         }
@@ -86,7 +86,7 @@ class ObjectStoreTest {
             }
         }
 
-        private void tell(HttpServletResponse to, MultipartForm form) throws IOException {
+        private void respond(HttpServletResponse to, MultipartForm form) throws IOException {
             to.getWriter().print(form.text("title"));
         }
     }
@@ -132,7 +132,7 @@ class ObjectStoreTest {
     @ValueSource(strings = {"/blocking", "/asynchronous"})
     void answeredForm_isStoredUnchanged(String api) throws Exception {
         try (RawHttp client = connect()) {
-            assertEquals("title", client.send(request(api)).answer().body());
+            assertEquals("title", client.send(request(api)).response().body());
             S3Form stored = begun.remove();
             bench.assertStored(stored, FILES);
             bench.assertNothingLeftBut(stored);
@@ -148,7 +148,7 @@ class ObjectStoreTest {
         byte[] request = request(api);
         request[request.length - 4] = 'x'; // in the last delimiter
         try (RawHttp client = connect()) {
-            assertEquals(400, client.send(request).answer().status());
+            assertEquals(400, client.send(request).response().status());
         }
         assertNothingIsThere();
     }

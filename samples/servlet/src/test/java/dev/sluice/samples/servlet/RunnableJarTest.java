@@ -154,9 +154,9 @@ class RunnableJarTest {
                     .body();
             byte[] large = new TestForm().field("a", "x".repeat(1024)).body();
             byte[] first = TestForm.request("/parts", folded);
-            assertEquals(400, connection.send(first).answer().status());
+            assertEquals(400, connection.send(first).response().status());
             byte[] second = TestForm.request("/async", large);
-            assertEquals(413, connection.send(second).answer().status());
+            assertEquals(413, connection.send(second).response().status());
         } finally {
             process.destroyForcibly();
         }

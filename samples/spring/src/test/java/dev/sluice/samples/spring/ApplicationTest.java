@@ -183,7 +183,7 @@ class ApplicationTest {
     }
 
     @Test
-    void upload_fromAnotherOrigin_isRefused() throws Exception {
+    void upload_fromAnotherOrigin_isRejected() throws Exception {
         MultipartBody body = withFile("file", "x.png", TestForm.noise(5, 1)).build();
         assertEquals(200, statusOfUpload(root.toString(), body));
         List<String> before = storedFiles();
@@ -208,7 +208,7 @@ class ApplicationTest {
     }
 
     @Test
-    void connection_fromAnotherMachine_isRefused() throws Exception {
+    void connection_fromAnotherMachine_isRejected() throws Exception {
         for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
             for (InetAddress address : Collections.list(network.getInetAddresses())) {
                 if (address instanceof Inet4Address && !address.isLoopbackAddress()) {

@@ -315,9 +315,12 @@ class UploadServerTest {
                 RawHttp connection = new RawHttp(small.port())) {
             assertEquals(
                     200,
-                    connection.send(TestForm.request("/inspect", body)).answer().status());
+                    connection
+                            .send(TestForm.request("/inspect", body))
+                            .response()
+                            .status());
             connection.send(TestForm.head("/inspect", ServerConfig.MAX_INSPECTED_BYTES + 1));
-            assertEquals(413, connection.answer().status());
+            assertEquals(413, connection.response().status());
         }
     }
 

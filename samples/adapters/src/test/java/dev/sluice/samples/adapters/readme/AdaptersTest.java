@@ -184,7 +184,7 @@ class AdaptersTest {
 
     /** {@return the status and the body of the next response} */
     private static String answer(RawHttp client) throws IOException {
-        RawHttp.Answer answer = client.anyAnswer();
+        RawHttp.Response answer = client.anyResponse();
         return answer.status() + " " + answer.body();
     }
 

@@ -68,7 +68,7 @@ final class BrowserTest {
     }
 
     @TestFactory
-    Stream<DynamicNode> browser() {
+    Stream<DynamicNode> page_inABrowser_showsTheResults() {
         return Browser.tests(browser -> Stream.of(
                 visit(browser, "droppedFilesAndField_arriveWithProgress", 1 << 30, this::drop),
                 visit(browser, "unicodeNamesAndEmptyFile_arrive", 1 << 30, this::names),

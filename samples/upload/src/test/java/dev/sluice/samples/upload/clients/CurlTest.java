@@ -32,7 +32,7 @@ final class CurlTest {
     private final CurlClient curl = new CurlClient();
 
     @TestFactory
-    Stream<DynamicNode> curl() {
+    Stream<DynamicNode> formsFromCurl_getTheExpectedResponse() {
         return Presence.of(
                 "curl",
                 curl.isPresent(),

@@ -52,7 +52,7 @@ final class RejectionTest {
     }
 
     @TestFactory
-    Stream<DynamicNode> answer_isReceivedDuringUpload() throws IOException {
+    Stream<DynamicNode> response_isReceivedDuringUpload() throws IOException {
         UploadServer server = UploadServer.start(ServerConfig.of(directory));
         URI target = server.uri().resolve("/upload");
         CurlClient curl = new CurlClient();

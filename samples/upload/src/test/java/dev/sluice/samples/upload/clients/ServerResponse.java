@@ -24,7 +24,7 @@ public record ServerResponse(int status, Map<String, String> headers, String tex
     }
 
     public static ServerResponse on(RawHttp connection) throws IOException {
-        RawHttp.Answer raw = connection.answer();
+        RawHttp.Response raw = connection.response();
         return new ServerResponse(raw.status(), raw.headers(), raw.body());
     }
 

@@ -57,14 +57,14 @@ class GuideTest {
     @Test
     @SuppressWarnings("deprecation") // the replacement in Netty 4.2 is not in Netty 4.1
     void virusScan_withoutScanner_acceptsFieldsAndRejectsFiles() throws IOException {
-        InetSocketAddress nobody;
+        InetSocketAddress closedPort;
         try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            nobody = (InetSocketAddress) closed.getLocalSocketAddress();
+            closedPort = (InetSocketAddress) closed.getLocalSocketAddress();
         }
         EventLoopGroup group = new NioEventLoopGroup(1);
         Path files = Files.createDirectory(directory.resolve("files"));
         try (SpoolDirectory spool = SpoolDirectory.open(directory.resolve("spool"));
-                Forms forms = Forms.of(VirusScan.options(group, nobody, spool, MemoryBudget.of(1 << 20), files))) {
+                Forms forms = Forms.of(VirusScan.options(group, closedPort, spool, MemoryBudget.of(1 << 20), files))) {
             try (MultipartForm form = forms.read(body(new TestForm().field("title", "a")), TestForm.CONTENT_TYPE)) {
                 assertEquals("a", form.text("title"));
             }

@@ -84,7 +84,7 @@ class ManyClientsTest {
     private void uploaded(int clients, byte[] body, int seconds) throws Exception {
         EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try (ServerProcess server =
-                new ServerProcess(directory.resolve("complaints"), ManyClientsTest.class, MEMORY, directory)) {
+                new ServerProcess(directory.resolve("err"), ManyClientsTest.class, MEMORY, directory)) {
             List<CompletableFuture<String>> answers = new ArrayList<>();
             List<Channel> channels = connected(loop, server.port(), clients, answers);
             byte[] head = ("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=" + BOUNDARY
@@ -102,15 +102,21 @@ class ManyClientsTest {
                 most = second == seconds - 1 ? most : server.look();
                 TimeUnit.NANOSECONDS.sleep(left);
             }
-            Map<String, Integer> told = new TreeMap<>();
+            Map<String, Integer> responses = new TreeMap<>();
             for (CompletableFuture<String> response : answers) {
-                told.merge(response.get(60, TimeUnit.SECONDS), 1, Integer::sum);
+                responses.merge(response.get(60, TimeUnit.SECONDS), 1, Integer::sum);
             }
             double took = (System.nanoTime() - start) / 1e9;
             System.out.printf(
                     "ManyClientsTest: %d clients, %d bytes each, %.1f s; %d descriptors, %d threads, resident %d MiB: %s%n",
-                    clients, body.length, took, most.descriptors(), most.threads(), server.residentBytes() >> 20, told);
-            assertEquals(Map.of("200", clients), told, server::toString);
+                    clients,
+                    body.length,
+                    took,
+                    most.descriptors(),
+                    most.threads(),
+                    server.residentBytes() >> 20,
+                    responses);
+            assertEquals(Map.of("200", clients), responses, server::toString);
             assertTrue(seconds == 1 || most.descriptors() > clients, most::toString);
             channels.forEach(Channel::close);
             server.await("connections are still open", vitals -> vitals.descriptors() < clients);

@@ -29,14 +29,14 @@ final class StoringServer implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 180;
 
     private final Path directory;
-    private final Path complaints = Files.createTempFile("sluice-soak", ".err");
+    private final Path errors = Files.createTempFile("sluice-soak", ".err");
     private final ServerProcess process;
 
     StoringServer(Path directory, long maxBodyBytes, String... options) throws IOException {
         this.directory = directory;
         List<String> all = new ArrayList<>(OPTIONS);
         all.addAll(List.of(options));
-        this.process = new ServerProcess(complaints, StoringServer.class, all, directory, maxBodyBytes);
+        this.process = new ServerProcess(errors, StoringServer.class, all, directory, maxBodyBytes);
     }
 
     /** Runs in the server process; the arguments are a directory and the size of the largest body, in bytes. */
@@ -94,6 +94,6 @@ final class StoringServer implements AutoCloseable {
     @Override
     public void close() throws IOException {
         process.close();
-        Files.deleteIfExists(complaints);
+        Files.deleteIfExists(errors);
     }
 }
