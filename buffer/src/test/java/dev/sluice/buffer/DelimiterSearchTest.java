@@ -132,7 +132,7 @@ class DelimiterSearchTest {
             }
             long last = search.passesResumeAt;
             search.find(opened.memory, 100_000, 200_000);
-            assertEquals(last, search.passesResumeAt, "no pause without a candidate");
+            assertEquals(last, search.passesResumeAt, "the passes pause without a candidate");
         }
     }
 
@@ -208,12 +208,12 @@ class DelimiterSearchTest {
             long resumeAt = search.gramsResumeAt;
             assertTrue(resumeAt > 1 << 16 && resumeAt < (1 << 16) + 1000, "grams pause soon, until " + resumeAt);
             search.find(opened.memory, 10_000, (int) resumeAt);
-            assertEquals(resumeAt, search.gramsResumeAt, "grams are paused");
+            assertEquals(resumeAt, search.gramsResumeAt, "the grams do not pause");
             search.find(opened.memory, (int) resumeAt, 100_000);
-            assertTrue(search.gramsResumeAt > 2 << 16, "grams are used again, and pause");
+            assertTrue(search.gramsResumeAt > 2 << 16, "the grams do not pause again");
             long second = search.gramsResumeAt;
             search.find(opened.memory, 100_000, 400_000);
-            assertEquals(second, search.gramsResumeAt, "grams are used to the end");
+            assertEquals(second, search.gramsResumeAt, "the grams pause before the end");
         }
     }
 

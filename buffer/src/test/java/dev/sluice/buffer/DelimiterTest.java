@@ -121,7 +121,7 @@ class DelimiterTest {
         byte[] text = new byte[74];
         new Random(1).nextBytes(text);
         assertSame(Grams.NONE, Grams.of(text, 0));
-        assertSame(Grams.NONE, Grams.of(text, 1), "two of these grams have the same hash");
+        assertSame(Grams.NONE, Grams.of(text, 1), "grams with equal hashes were not detected");
         assertNotSame(Grams.NONE, Grams.of(text));
     }
 }

@@ -205,7 +205,7 @@ class KernelTest {
             assertFalse(memory.anyPair(208, 224, 40, FIRSTS, LASTS));
             assertFalse(memory.anyPair(184, 200, 40, FIRSTS, LASTS));
             assertEquals(192, memory.pairs(16, 400, 40, FIRSTS, LASTS));
-            assertEquals(192, memory.pairs(16, 192, 40, FIRSTS, LASTS), "the last block is included");
+            assertEquals(192, memory.pairs(16, 192, 40, FIRSTS, LASTS), "the last block was not searched");
             assertEquals(199, memory.indexOfBreak(16, 400));
             assertEquals(400, memory.indexOfBreak(200, 400));
             assertEquals(text.length, memory.matching(400, text, 0, text.length));
@@ -213,7 +213,7 @@ class KernelTest {
             assertFalse(memory.mayHaveWord(198, 400, 0xff, '\n'));
             assertEquals(408, memory.grams(68, 597, 17, grams));
             assertEquals(329, memory.grams(74, 327, 17, grams));
-            assertEquals(408, memory.grams(68, 412, 17, grams), "the last gram is included");
+            assertEquals(408, memory.grams(68, 412, 17, grams), "the last gram was not searched");
             memory.close();
         }
     }

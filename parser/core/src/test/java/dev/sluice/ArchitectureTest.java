@@ -48,7 +48,8 @@ class ArchitectureTest {
     @Test
     void coreClasses_areImported() {
         assertTrue(CORE.contain(MultipartDecoder.class) && CORE.contain(MultipartReader.class));
-        assertTrue(CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "tests are excluded");
+        assertTrue(
+                CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "test classes were imported");
     }
 
     /** The packages that the core may use: no reflection, no SQL, and only java.net.http for the network. */
@@ -166,7 +167,7 @@ class ArchitectureTest {
                                 .flatMap(member -> member.getAllInvolvedRawTypes().stream())))
                 .map(JavaClass::getPackageName)
                 .collect(Collectors.toSet());
-        assertTrue(met.contains("io.netty.buffer"), "the types of members are included");
+        assertTrue(met.contains("io.netty.buffer"), "the types of members are missing");
         met.removeIf(name -> !name.startsWith("dev.sluice"));
         assertEquals(exported, met);
     }

@@ -39,7 +39,9 @@ class DocumentedLimitsTest {
         MultipartOptions ofForms = forms.multipart();
         assertEquals(limitsOf(ofForms), limitsInColumn(FORMS));
         assertEquals("as the body", cell("maxPartBytes", FORMS));
-        assertTrue(ofForms.maxPartBytes() >= ofForms.maxBodyBytes(), "a part may be the whole body");
+        assertTrue(
+                ofForms.maxPartBytes() >= ofForms.maxBodyBytes(),
+                "the default limit of a part is smaller than the limit of a body");
         assertEquals(size(forms.spillThreshold()), cell("spillThreshold", FORMS));
         assertEquals(size(forms.maxInMemoryBytes()), cell("maxInMemoryBytes", FORMS));
         assertEquals(count(forms.maxFilesOnDisk()), cell("maxFilesOnDisk", FORMS));

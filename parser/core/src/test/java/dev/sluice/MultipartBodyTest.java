@@ -195,7 +195,7 @@ class MultipartBodyTest {
         MultipartBody body = builder.build();
         byte[] first = way.write(body);
         assertEquals(OptionalLong.of(first.length), body.contentLength());
-        assertArrayEquals(first, way.write(body), "replayed");
+        assertArrayEquals(first, way.write(body), "the body differs when it is sent again");
         assertArrayEquals(first, Way.OUTPUT_STREAM.write(body));
         List<String> contents = contents(decoded(body, first));
         byte[] shared = new byte[buffer.readableBytes()];

@@ -118,7 +118,7 @@ class MultipartReaderTest {
             assertEquals('A', in.read());
             assertEquals(2, in.available());
             in.close();
-            assertEquals(0, in.available(), "a closed stream has no decoded bytes");
+            assertEquals(0, in.available(), "decoded bytes in a closed stream");
         }
     }
 
@@ -216,7 +216,7 @@ class MultipartReaderTest {
         assertEquals("text/plain", head.contentType());
         assertEquals(List.of("text/plain"), head.headers("CONTENT-TYPE"));
         assertEquals("../f.txt", head.filename());
-        assertFalse(head.toString().contains("f.txt"), "client input does not belong in logs");
+        assertFalse(head.toString().contains("f.txt"), "toString() shows input of the client");
     }
 
     @Test
@@ -234,7 +234,7 @@ class MultipartReaderTest {
             assertEquals("text/plain", second.contentType());
             assertSame(second.head(), second.head());
             next(reader);
-            assertEquals(2, second.head().headers().size(), "a head created in time outlives the part");
+            assertEquals(2, second.head().headers().size(), "headers of a head that was created before the next part");
             assertEquals("text/plain", second.contentType());
         }
     }
@@ -245,7 +245,7 @@ class MultipartReaderTest {
             InputStream in = next(reader).inputStream();
             byte[] target = new byte[4];
             assertEquals(0, in.read(target, 0, 0));
-            assertEquals(0xFF, in.read(), "bytes are not negative");
+            assertEquals(0xFF, in.read(), "a byte above 0x7F");
             assertTrue(in.available() > 0 && in.available() <= 5);
             assertEquals(2, in.read(target, 1, 2));
             assertArrayEquals(new byte[] {0, '2', '3', 0}, target);
@@ -267,7 +267,8 @@ class MultipartReaderTest {
                 InputStream in = next(reader).inputStream();
                 in.close();
                 IOException closed = assertThrows(IOException.class, in::read, encoding);
-                assertFalse(closed instanceof MultipartException, "not the fault of the client");
+                assertFalse(
+                        closed instanceof MultipartException, "a closed stream is reported as an error of the client");
                 in.close();
                 assertEquals("w", next(reader).text());
             }
@@ -329,7 +330,7 @@ class MultipartReaderTest {
                 sink.configureBlocking(false);
                 Part first = next(reader);
                 assertThrows(IllegalBlockingModeException.class, () -> first.transferTo(sink));
-                assertEquals("one", first.text(), "nothing has been read");
+                assertEquals("one", first.text(), "the failed transfer has read data");
                 sink.configureBlocking(true);
                 assertEquals(3, next(reader).transferTo(sink));
                 assertEquals(3, source.read(ByteBuffer.allocate(9)));
@@ -533,7 +534,7 @@ class MultipartReaderTest {
             InputStream body = part.inputStream();
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             MultipartException first = assertThrows(MultipartException.class, () -> body.transferTo(out));
-            assertEquals("one", out.toString(StandardCharsets.US_ASCII), "data before the error is delivered");
+            assertEquals("one", out.toString(StandardCharsets.US_ASCII), "the data before the error");
             assertEquals(Reason.MALFORMED_DELIMITER, first.reason());
             assertEquals(PART.length() + 8, first.offset());
             assertSame(first, assertThrows(MultipartException.class, body::read));
@@ -577,8 +578,10 @@ class MultipartReaderTest {
                 rest.append(data.toString(StandardCharsets.US_ASCII));
             }
             assertEquals("v".repeat(999), rest.toString());
-            assertEquals("v", held.toString(StandardCharsets.US_ASCII), "the retained chunk is not overwritten");
-            assertTrue(allocator.metric().usedHeapMemory() <= 2 * one, "one more chunk, because the first is retained");
+            assertEquals("v", held.toString(StandardCharsets.US_ASCII), "the retained chunk was overwritten");
+            assertTrue(
+                    allocator.metric().usedHeapMemory() <= 2 * one,
+                    "more than one chunk was allocated in addition to the retained one");
             held.release();
         }
         assertEquals(0, allocator.metric().usedHeapMemory());

@@ -58,13 +58,13 @@ class OwnershipTest {
                 assertEquals(1, chunk.refCnt(), () -> "after part " + decoder.partIndex() + " at " + decoder.offset());
                 if (event == Event.DATA) {
                     decoder.data();
-                    assertEquals(1, chunk.refCnt(), "data() is borrowed");
+                    assertEquals(1, chunk.refCnt(), "data() changed the reference count");
                 }
             }
-            assertEquals(0, chunk.refCnt(), "a chunk is released before the next one is requested");
+            assertEquals(0, chunk.refCnt(), "the chunk was not released before the next one was requested");
             decoder.finish();
             assertEquals(Event.END, decoder.next());
-            assertEquals(0, outstanding(), "the end releases the header section");
+            assertEquals(0, outstanding(), "the header section was not released at the end");
         }
     }
 
@@ -223,7 +223,7 @@ class OwnershipTest {
             ByteBuf first = chunk("--x\r\n" + Verdict.A + "\r\nv\r\n--");
             decoder.feed(first);
             while (decoder.next() != Event.NEED_INPUT) {}
-            assertEquals(0, first.refCnt(), "the bytes of a possible delimiter are not kept back with their chunk");
+            assertEquals(0, first.refCnt(), "the chunk of a possible delimiter is still held");
             ByteBuf second = chunk("y");
             decoder.feed(second);
             assertEquals(Event.DATA, decoder.next());
@@ -232,9 +232,9 @@ class OwnershipTest {
             assertEquals(Event.DATA, decoder.next());
             assertEquals("y", text(decoder.data()));
             assertEquals(Event.NEED_INPUT, decoder.next());
-            assertEquals("\r\n--", text(constant), "the delimiter's text can be retained after the next event");
+            assertEquals("\r\n--", text(constant), "the text of the delimiter changed after the next event");
             constant.release();
-            assertEquals("\r\n--", text(constant), "releasing the delimiter's text has no effect");
+            assertEquals("\r\n--", text(constant), "the text of the delimiter was released");
         }
     }
 

@@ -192,7 +192,7 @@ class SplitProofTest {
             new Proof(id, Boundary.anyMultipart(contentType, Preset.COMPATIBLE), body, Preset.COMPATIBLE, limits)
                     .run(Way.NOT_FORCED, STRIDE);
         } catch (MultipartException e) {
-            assertEquals(-1, e.offset(), "rejected before the first byte");
+            assertEquals(-1, e.offset(), "the offset of a rejection before the first byte");
         }
     }
 

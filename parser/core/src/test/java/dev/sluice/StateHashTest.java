@@ -137,7 +137,7 @@ class StateHashTest {
                 assertEquals(Set.of(), changing);
             }
         }
-        assertEquals(Set.of(), unseen, "no such type in a decoder");
+        assertEquals(Set.of(), unseen, "these types do not occur in a decoder");
     }
 
     private static Set<String> listed(Class<?> type) {
@@ -192,8 +192,14 @@ class StateHashTest {
     void failure_isInTheHash() {
         long colon = hashAfter(Preset.STANDARD, "--x\r\n:", 100);
         assertEquals(colon, hashAfter(Preset.STANDARD, "--x\r\n:", 1));
-        assertNotEquals(colon, hashAfter(Preset.STANDARD, "--x\r\na\n", 100), "another offset");
-        assertNotEquals(colon, hashAfter(Preset.STANDARD, "--xxx\r\n", 100), "another reason");
+        assertNotEquals(
+                colon,
+                hashAfter(Preset.STANDARD, "--x\r\na\n", 100),
+                "failures at different offsets have the same hash");
+        assertNotEquals(
+                colon,
+                hashAfter(Preset.STANDARD, "--xxx\r\n", 100),
+                "failures with different reasons have the same hash");
     }
 
     @Test
@@ -266,6 +272,6 @@ class StateHashTest {
         long after = new StateHash().add(decoder).value();
         field.set(owner, value);
         assertNotEquals(before, after, field.toString());
-        assertEquals(before, new StateHash().add(decoder).value(), "the old value is set again");
+        assertEquals(before, new StateHash().add(decoder).value(), "the test did not restore the field");
     }
 }

@@ -64,9 +64,9 @@ class SerialTaskTest {
         });
         self.add(task);
         assertTrue(task.trigger());
-        assertFalse(task.run(), "the result of the last run counts");
+        assertFalse(task.run(), "the task returned the result of an earlier run");
         assertEquals(2, runs[0]);
-        assertTrue(task.trigger(), "the task is idle again");
+        assertTrue(task.trigger(), "the task is not idle");
     }
 
     @Test

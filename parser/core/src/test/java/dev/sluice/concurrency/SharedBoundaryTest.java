@@ -87,9 +87,9 @@ class SharedBoundaryTest {
                 Boundary boundary = Boundary.of(VALUE);
                 try (MultipartDecoder one = decoder(boundary);
                         MultipartDecoder two = decoder(boundary)) {
-                    assertFalse(ForcedSearch.hasUsedGrams(boundary), "created before the race");
+                    assertFalse(ForcedSearch.hasUsedGrams(boundary), "the tables existed before the race");
                     assertEquals(List.of(expected, expected), race.run(() -> sizes(one), () -> sizes(two)));
-                    assertTrue(ForcedSearch.hasUsedGrams(boundary), "not created in the race");
+                    assertTrue(ForcedSearch.hasUsedGrams(boundary), "the race did not create the tables");
                 }
             }
         }

@@ -53,8 +53,8 @@ class FormIntakeTest extends SpooledTest {
         boolean inCall;
 
         private Readiness later(String call) {
-            assertFalse(inCall, "one call at a time");
-            assertTrue(last.isReady(), "nothing is called before it is ready");
+            assertFalse(inCall, "two calls of the sink overlap");
+            assertTrue(last.isReady(), "the sink was called before it was ready");
             calls.add(call);
             last = Readiness.pending();
             return last;
@@ -143,7 +143,7 @@ class FormIntakeTest extends SpooledTest {
                 assertEquals(0, form.resumed.size());
                 first.last.ready();
                 second.last.ready();
-                assertEquals(wanted, form.wanted, "wanted() is not called within the call of the sink");
+                assertEquals(wanted, form.wanted, "calls of wanted() within the call of the sink");
                 runResumed(form);
             }
         }
@@ -500,7 +500,7 @@ class FormIntakeTest extends SpooledTest {
         PushedForm form = PushedForm.create(Upload.BOUNDARY, optionsWith(admission));
         assertEquals(0, form.intake().demand());
         admission.readiness.ready();
-        assertEquals(0, form.wanted, "wanted() is not called within the call of the admission");
+        assertEquals(0, form.wanted, "calls of wanted() within the call of the admission");
         runResumed(form);
         assertEquals(1, form.wanted);
         assertTrue(form.intake().demand() > 0);
@@ -699,7 +699,7 @@ class FormIntakeTest extends SpooledTest {
         form.intake().checkPace(System.nanoTime());
         assertEquals(0, form.resumed.size());
         form.intake().checkPace(System.nanoTime() + options().maxSinkWait().toNanos() + 1);
-        assertFalse(form.intake().isOver(), "the timer does not end the form itself");
+        assertFalse(form.intake().isOver(), "the timer ended the form itself");
         runResumed(form);
         assertTrue(form.intake().isOver());
         MultipartException stalled = (MultipartException) failure(form);
@@ -782,13 +782,13 @@ class FormIntakeTest extends SpooledTest {
         slow.intake().checkPace(now.get());
         assertEquals(1, slow.resumed.size());
         slow.intake().offer(Unpooled.wrappedBuffer(new byte[1]));
-        assertFalse(slow.intake().isOver(), "the thread of the source ends the form");
+        assertFalse(slow.intake().isOver(), "the form ended before the thread of the source ended it");
         runResumed(slow);
         assertTrue(slow.intake().isOver());
         assertEquals(0, slow.intake().demand());
         int wakeUps = slow.wanted;
         slow.intake().checkPace(now.get() + second);
-        assertEquals(wakeUps, slow.wanted, "the time of an ended form does not count");
+        assertEquals(wakeUps, slow.wanted, "the source was woken after its form had ended");
     }
 
     /** Many clients send nothing more until they have the response, and some then send nothing at all. */
@@ -805,14 +805,14 @@ class FormIntakeTest extends SpooledTest {
             intake.offer(Unpooled.wrappedBuffer(body));
         }
         assertTrue(intake.isOver());
-        assertTrue(intake.demand() > 0, "the rest is worth discarding");
+        assertTrue(intake.demand() > 0, "the rest of the body is not requested");
         now.addAndGet(TimeUnit.SECONDS.toNanos(4));
         intake.checkPace(now.get());
         assertTrue(intake.demand() > 0);
         now.addAndGet(TimeUnit.SECONDS.toNanos(3));
         intake.checkPace(now.get());
         assertEquals(0, intake.demand());
-        assertEquals(1, source.wanted, "the source is woken to stop discarding");
+        assertEquals(1, source.wanted, "wake-ups of the source to stop discarding");
     }
 
     @Test

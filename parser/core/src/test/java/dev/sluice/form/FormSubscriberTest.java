@@ -112,7 +112,7 @@ class FormSubscriberTest extends SpooledTest {
         assertEquals(1, requests.count);
         byte[] body = new Upload().file("f", "f", "y".repeat(1000)).toBytes();
         form.onNext(bytes(body, 0, 200));
-        assertEquals(1, requests.count, "the sink is not ready");
+        assertEquals(1, requests.count, "requests while the sink is not ready");
         slow.ready();
         assertEquals(2, requests.count);
         form.onNext(bytes(body, 200, body.length));
@@ -132,9 +132,9 @@ class FormSubscriberTest extends SpooledTest {
         form.onNext(bytes(body, 0, 1000));
         assertEquals(2, requests.count);
         runQueued();
-        assertEquals(2, requests.count, "the second buffer has not arrived");
+        assertEquals(2, requests.count, "requests before the second buffer has arrived");
         CompletableFuture<MultipartForm> future = form.completion().toCompletableFuture();
-        assertFalse(future.isDone(), "the client is still sending");
+        assertFalse(future.isDone(), "the form ended while the client was sending");
         if (ends) {
             form.onComplete();
         } else {
@@ -346,7 +346,7 @@ class FormSubscriberTest extends SpooledTest {
             form.onError(new IOException("gone"));
         }
         form.completion().toCompletableFuture().cancel(true);
-        assertEquals(1, spool.files(), "the commit decides");
+        assertEquals(1, spool.files(), "files after the commit");
         commit.ready();
         assertEquals(0, spool.files());
     }

@@ -180,7 +180,7 @@ class FormTest extends SpooledTest {
         }
         Upload longer = new Upload().field("a", "1").field("b", "12");
         try (MultipartForm form = longer.read(options().maxFieldBytes(1).build())) {
-            assertEquals(List.of("1"), form.texts("a"), "other fields are not read");
+            assertEquals(List.of("1"), form.texts("a"), "the text of another field was read");
             assertEquals(
                     Reason.FIELD_TOO_LARGE,
                     assertThrows(MultipartException.class, form::texts).reason());
@@ -245,7 +245,7 @@ class FormTest extends SpooledTest {
                 .file("m", "m", "memory")
                 .file("s", "s", "s".repeat(70_000))
                 .read(options().build());
-        assertEquals("s".repeat(70_000), form.parts().get(1).text(), "the file also contains the bytes from memory");
+        assertEquals("s".repeat(70_000), form.parts().get(1).text(), "the file lacks the bytes that were in memory");
         for (FormPart part : form.parts()) {
             try (InputStream first = part.inputStream();
                     InputStream second = part.inputStream()) {

@@ -320,7 +320,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
         }
         byte[] body = upload.toBytes();
         List<Progress> reports = progressOf(body, Duration.ofDays(1));
-        assertEquals(1 + 30 + 1, reports.size(), "after the first byte, each part, and the form");
+        assertEquals(1 + 30 + 1, reports.size(), "reports after the first byte, each part, and the form");
         for (int part = 0; part < 30; part++) {
             Progress progress = reports.get(1 + part);
             assertEquals(part, progress.partIndex());

@@ -200,6 +200,6 @@ class PartPipeTest {
         assertEquals(MultipartException.Reason.MEMORY_FULL, rejected.reason());
         assertEquals(503, rejected.httpStatus());
         assertEquals(0, rejected.partIndex());
-        assertTrue(memory.peak() > CHUNK, "the pipe was charged");
+        assertTrue(memory.peak() > CHUNK, "the pipe was not charged to the budget");
     }
 }

@@ -168,13 +168,16 @@ class RejectedHeadTest extends SpooledTest {
     @Test
     void contentLength_aboveSpoolQuota_isRejectedWithoutReading() throws IOException {
         UnaryOperator<FormOptions.Builder> none = options -> options;
-        assertNull(headRejection(17 * MIB, none), "1 MiB of it may stay in memory");
+        assertNull(headRejection(17 * MIB, none), "rejected, although 1 MiB may stay in memory");
         assertEquals(Reason.SPOOL_FULL, headRejection(18 * MIB, none));
         assertNull(headRejection(18 * MIB, options -> options.maxInMemoryBytes(2 * MIB)));
         assertNull(headRejection(-1, none));
         PartSink other = PartSink.toFile(spool, root.resolve("target"));
         other.write(Unpooled.wrappedBuffer(new byte[(int) (10 * MIB)]));
-        assertEquals(Reason.SPOOL_FULL, headRejection(8 * MIB, none), "another file uses part of the quota");
+        assertEquals(
+                Reason.SPOOL_FULL,
+                headRejection(8 * MIB, none),
+                "accepted, although another file uses part of the quota");
         assertNull(headRejection(7 * MIB, none));
         other.close();
         assertNull(headRejection(8 * MIB, none));
@@ -233,7 +236,7 @@ class RejectedHeadTest extends SpooledTest {
             assertReportedOnce(Reason.DISK_FULL, announced(10 * MIB), options);
             files.failAt(-1);
             PushedForm.create(Upload.BOUNDARY, options, 1000).close();
-            assertFalse(files.calls().contains("statfs"), "for a small body, the free space is not queried");
+            assertFalse(files.calls().contains("statfs"), "the free space was queried for a small body");
         }
     }
 

@@ -281,7 +281,7 @@ class SinksTest extends SpooledTest {
             Readiness published = tee.publish();
             IOException broken = new IOException("broken");
             (firstFails ? first : second).publishing.fail(broken);
-            assertSame(broken, published.failure(), "without waiting for the other sink");
+            assertSame(broken, published.failure(), "the failure of one sink waits for the other");
             tee.close();
         }
     }

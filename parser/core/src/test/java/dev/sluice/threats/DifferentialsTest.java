@@ -149,7 +149,7 @@ class DifferentialsTest {
             String body = part(Run.FIELD + "Content-Transfer-Encoding: " + encoding + "\r\n", "PHNjcmlwdD4=");
             Run.of(body, Preset.STRICT).assertRejected(Reason.UNSUPPORTED_TRANSFER_ENCODING);
             Run standard = Run.of(body, Preset.STANDARD).assertAccepted();
-            assertEquals("PHNjcmlwdD4=", standard.parts.get(0).body(), "the undecoded bytes");
+            assertEquals("PHNjcmlwdD4=", standard.parts.get(0).body(), "the body was decoded");
             assertEquals(Deviation.TRANSFER_ENCODING, standard.deviations.get(0).kind());
         }
     }

@@ -150,7 +150,7 @@ final class Run {
     }
 
     Run assertRejected(Reason reason) {
-        assertNotNull(failure, "not rejected");
+        assertNotNull(failure, "the body was not rejected");
         assertEquals(reason, failure.reason(), failure.getMessage());
         return this;
     }

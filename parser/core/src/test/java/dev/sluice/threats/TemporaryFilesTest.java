@@ -161,7 +161,7 @@ class TemporaryFilesTest extends SpooledTest {
             }
         }
         int needed = neededRoom();
-        assertTrue(needed >= 3 * 4096, "several files");
+        assertTrue(needed >= 3 * 4096, "the body needs fewer than three files");
         for (int room = 0; room < needed + 4096; room += 1024) {
             try (SpoolDirectory small = SpoolDirectory.builder(root.resolve("small"))
                     .keepFreeBytes(0)
@@ -343,7 +343,7 @@ class TemporaryFilesTest extends SpooledTest {
         for (int chunkSize : new int[] {1, 13, BODY.length}) {
             PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
             feed(assembler, 0, inSecond, chunkSize);
-            assertTrue(!OpenFiles.below(spool.path()).isEmpty(), "a file is open");
+            assertTrue(!OpenFiles.below(spool.path()).isEmpty(), "no file is open");
             assembler.close();
             Upload.assertNothingIsLeft(spool, budget, "in chunks of " + chunkSize);
         }

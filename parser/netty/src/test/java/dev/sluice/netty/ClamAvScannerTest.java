@@ -221,7 +221,7 @@ final class ClamAvScannerTest {
             InputStream cut = new ByteArrayInputStream(whole, 0, whole.length - 10);
             MultipartException thrown = assertThrows(MultipartException.class, () -> upload(scanner, cut));
             assertEquals(Reason.TRUNCATED, thrown.reason());
-            assertTrue(fake.awaitEnd(), "the connection is open");
+            assertTrue(fake.awaitEnd(), "the connection is still open");
             assertStored();
         }
     }

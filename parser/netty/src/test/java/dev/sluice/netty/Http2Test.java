@@ -206,7 +206,7 @@ class Http2Test {
                 .sync(); // all of it, although the window has 64 KiB
         stream.assertNext("status 400");
         stream.assertNext("end");
-        assertNull(stream.events.poll(3, TimeUnit.SECONDS), "no reset");
+        assertNull(stream.events.poll(3, TimeUnit.SECONDS), "the stream was reset");
     }
 
     @Test
@@ -295,7 +295,7 @@ class Http2Test {
         done.get(2, TimeUnit.MINUTES);
         assertFalse(late.optionsCalled.isDone());
         uploads.forEach(upload -> assertEquals(1, upload.published));
-        assertTrue(accepted.isActive(), "the application closes the connection");
+        assertTrue(accepted.isActive(), "the connection was closed, although only the application may close it");
     }
 
     @Test

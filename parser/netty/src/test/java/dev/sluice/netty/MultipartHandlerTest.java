@@ -413,7 +413,7 @@ class MultipartHandlerTest {
         assertEquals(before + 3, reads.count);
         channel.writeInbound(content(body, 500_000, 530_000));
         channel.runPendingTasks();
-        assertEquals(before + 3, reads.count, "the window is full");
+        assertEquals(before + 3, reads.count, "reads while the window is full");
 
         workers.run();
         channel.runPendingTasks();
@@ -610,7 +610,7 @@ class MultipartHandlerTest {
         int before = reads.count;
         channel.advanceTimeBy(2, TimeUnit.SECONDS);
         channel.runScheduledPendingTasks();
-        assertEquals(before + 1, reads.count, "the queues are empty again");
+        assertEquals(before + 1, reads.count, "reads after the queues have become empty");
     }
 
     // ---- rejected bodies
@@ -718,13 +718,13 @@ class MultipartHandlerTest {
         channel.runPendingTasks();
         int before = reads.count;
         channel.writeInbound(content(new byte[90_000]));
-        assertEquals(before + 1, reads.count, "drains the body");
+        assertEquals(before + 1, reads.count, "reads that discard the body");
         channel.writeInbound(content(new byte[20_000]));
-        assertEquals(before + 1, reads.count, "the limit is reached");
+        assertEquals(before + 1, reads.count, "reads after the limit was reached");
         assertTrue(channel.isOpen());
         channel.advanceTimeBy(2, TimeUnit.SECONDS);
         channel.runScheduledPendingTasks();
-        assertFalse(channel.isOpen(), "the connection stays open until the drain timeout");
+        assertFalse(channel.isOpen(), "the connection is open after the drain timeout");
         assertEquals(0, upload.bytes.get());
     }
 

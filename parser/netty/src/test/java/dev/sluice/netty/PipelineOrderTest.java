@@ -423,7 +423,7 @@ class PipelineOrderTest {
         connect(true, () -> new WebSocketServerProtocolHandler("/socket"));
         upgrade();
         assertEcho();
-        assertEquals((byte) 0x88, socket.getInputStream().readAllBytes()[0], "a Close frame");
+        assertEquals((byte) 0x88, socket.getInputStream().readAllBytes()[0], "the first byte of a Close frame");
     }
 
     // ---- SslHandler

@@ -149,7 +149,7 @@ class FilterLimitsTest {
         app.assertNothingLeft(limit);
         filter.destroy();
         if (limit.reason() == null) {
-            assertEquals("fine", beyond, "the API does not use the limited property");
+            assertEquals("fine", beyond, "rejected, although the API does not use the limited property");
             return;
         }
         String expected = "413 " + limit.reason() + " " + limit.offset() + " " + limit.part() + " ";

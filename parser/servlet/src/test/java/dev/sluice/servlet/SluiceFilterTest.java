@@ -552,7 +552,7 @@ class SluiceFilterTest extends AppTestBase {
         MultipartRequestException thrown =
                 assertInstanceOf(MultipartRequestException.class, app.thrown().peek());
         assertTrue(thrown.isClientGone());
-        assertFalse(thrown.isOfServer(), "it would be logged as an error");
+        assertFalse(thrown.isOfServer(), "a disconnected client is reported as an error of the server");
         assertInstanceOf(IOException.class, thrown.getCause());
     }
 

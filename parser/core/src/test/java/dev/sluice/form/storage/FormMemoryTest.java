@@ -32,14 +32,18 @@ class FormMemoryTest {
                         charged -= Math.min(bytes, limited);
                         limited -= Math.min(bytes, limited);
                     } else if (kind == 1 && charged + bytes <= 40_000 - kept) {
-                        assertTrue(memory.tryReserveForProcess(bytes), "there was room for the process");
+                        assertTrue(
+                                memory.tryReserveForProcess(bytes),
+                                "rejected, although the budget of the process has room");
                         charged += bytes;
                     } else if (memory.tryReserve(bytes)) {
                         limited += bytes;
                         charged += bytes;
                         assertTrue(limited <= max);
                     } else {
-                        assertTrue(limited + bytes > max || charged + bytes > 40_000 - kept, "there was room");
+                        assertTrue(
+                                limited + bytes > max || charged + bytes > 40_000 - kept,
+                                "rejected, although there is room");
                     }
                     long ahead = budget.used() - charged;
                     assertTrue(ahead >= 0 && ahead <= AHEAD, "round " + round + ": " + ahead + " bytes ahead");

@@ -115,7 +115,7 @@ class ContainerAsyncFormTest extends AppTestBase {
                 app.assertNothingLeft(times);
             }
             connection.send(TestForm.request("GET", "/", "text/plain", new byte[0]));
-            assertEquals(500, connection.response().status(), "the form of a GET request");
+            assertEquals(500, connection.response().status(), "the status of a form sent with GET");
         }
     }
 

@@ -154,7 +154,8 @@ class ContainerMatrix {
         try (RawHttp connection = container.connect()) {
             for (int i = 0; i < 2; i++) {
                 connection.send(TestForm.chunked(Distribution.PATH + path, form.body(), 100));
-                assertTrue(answer(connection).startsWith("200 "), "chunked, twice on one connection");
+                assertTrue(
+                        answer(connection).startsWith("200 "), "a chunked form on a used connection was not accepted");
             }
         }
     }
@@ -251,7 +252,7 @@ class ContainerMatrix {
         inParallel(8, i -> () -> {
             try (RawHttp connection = container.connect()) {
                 connection.send(request, 0, request.length - 1000);
-                assertTrue(connection.response().status() >= 500, "a response after the timeout");
+                assertTrue(connection.response().status() >= 500, "the response after the timeout is not an error");
             }
             return null;
         });
