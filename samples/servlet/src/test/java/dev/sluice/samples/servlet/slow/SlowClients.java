@@ -58,7 +58,6 @@ final class SlowClients implements AutoCloseable {
         private long begun;
         private long ended;
         private long due;
-        private int drips;
 
         Client() throws IOException {
             channel = SocketChannel.open();
@@ -127,7 +126,6 @@ final class SlowClients implements AutoCloseable {
             if (!toSend.hasRemaining()) {
                 try {
                     channel.write(ByteBuffer.wrap(new byte[] {'x'}));
-                    drips++;
                 } catch (IOException e) {
                     return; // the connection is closed, but a response may still be readable
                 }
@@ -186,11 +184,6 @@ final class SlowClients implements AutoCloseable {
 
     int open() {
         return open;
-    }
-
-    /** {@return the smallest number of bytes that a client has sent after its start} */
-    int fewestDrips() {
-        return clients.stream().mapToInt(client -> client.drips).min().orElse(0);
     }
 
     List<Client> all() {
