@@ -95,6 +95,7 @@ import org.springframework.web.servlet.ModelAndView;
 @ExtendWith(OutputCaptureExtension.class)
 class StarterTest {
     private static final String BOUNDARY = "----starter";
+    private static final String FORM = "multipart/form-data; boundary=" + BOUNDARY;
     /** Excludes Spring Security, whose classes have different names in Boot 3 and 4. */
     static final String NO_SECURITY = "--spring.autoconfigure.exclude="
             + Stream.of(
@@ -280,12 +281,19 @@ class StarterTest {
                 request.uri(root.resolve(path)).build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
     }
 
+    private HttpResponse<String> send(String method, String path, String type, String body, String... headers)
+            throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder()
+                .header("Content-Type", type)
+                .method(method, HttpRequest.BodyPublishers.ofString(body, StandardCharsets.ISO_8859_1));
+        for (int i = 0; i < headers.length; i += 2) {
+            request.header(headers[i], headers[i + 1]);
+        }
+        return send(request, path);
+    }
+
     private HttpResponse<String> post(String path, String body) throws Exception {
-        return send(
-                HttpRequest.newBuilder()
-                        .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
-                        .POST(HttpRequest.BodyPublishers.ofString(body)),
-                path);
+        return send("POST", path, FORM, body);
     }
 
     private String get(String path) throws Exception {
@@ -365,12 +373,7 @@ class StarterTest {
     @Test
     void contentEncoding_isAnsweredWithAProblem() throws Exception {
         start(List.of(Uploads.class), "--sluice.max-drain-bytes=0");
-        HttpResponse<String> response = send(
-                HttpRequest.newBuilder()
-                        .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
-                        .header("Content-Encoding", "gzip")
-                        .POST(HttpRequest.BodyPublishers.ofString(form("one", 10))),
-                "/upload");
+        HttpResponse<String> response = send("POST", "/upload", FORM, form("one", 10), "Content-Encoding", "gzip");
         assertProblem(415, "\"reason\":\"unsupported_media_type\"", response);
         assertEquals("close", response.headers().firstValue("Connection").orElse(""), "the body is not read");
     }
@@ -381,8 +384,8 @@ class StarterTest {
         int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
         try (Socket socket = new Socket("127.0.0.1", port)) {
             socket.setSoTimeout(120_000);
-            String head = "POST /upload HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
-                    + "Content-Type: multipart/form-data; boundary=" + BOUNDARY + "\r\nContent-Length: 1000\r\n\r\n";
+            String head = "POST /upload HTTP/1.1\r\nHost: h\r\nConnection: close\r\n" + "Content-Type: " + FORM
+                    + "\r\nContent-Length: 1000\r\n\r\n";
             OutputStream out = socket.getOutputStream();
             out.write((head + field("title", "one")).getBytes(StandardCharsets.UTF_8));
             for (int sent = 0; sent < 300 && socket.getInputStream().available() == 0; sent++) {
@@ -419,12 +422,7 @@ class StarterTest {
     @Test
     void headerCharset_isUsedForFileNames() throws Exception {
         start(List.of(Uploads.class), "--sluice.header-charset=ISO-8859-1");
-        HttpResponse<String> response = send(
-                HttpRequest.newBuilder()
-                        .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
-                        .POST(HttpRequest.BodyPublishers.ofString(
-                                form("one", 10).replace("f.txt", "\u00E9.txt"), StandardCharsets.ISO_8859_1)),
-                "/upload");
+        HttpResponse<String> response = post("/upload", form("one", 10).replace("f.txt", "\u00E9.txt"));
         assertEquals("one \u00E9.txt 10 10", response.body());
     }
 
@@ -433,8 +431,8 @@ class StarterTest {
         start(List.of(Uploads.class), "--spring.servlet.multipart.resolve-lazily=true");
         int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
         try (Socket socket = new Socket("127.0.0.1", port)) {
-            String head = "POST /parameter HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary="
-                    + BOUNDARY + "\r\nContent-Length: 1000\r\n\r\n";
+            String head =
+                    "POST /parameter HTTP/1.1\r\nHost: h\r\nContent-Type: " + FORM + "\r\nContent-Length: 1000\r\n\r\n";
             socket.getOutputStream().write((head + field("title", "one")).getBytes(StandardCharsets.UTF_8));
             socket.shutdownOutput();
             String response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -465,7 +463,7 @@ class StarterTest {
         try (Socket socket = new Socket("127.0.0.1", port)) {
             socket.setSoTimeout(120_000);
             String head = "POST /upload HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
-                    + "Content-Type: multipart/form-data; boundary=" + BOUNDARY + "\r\nContent-Length: "
+                    + "Content-Type: " + FORM + "\r\nContent-Length: "
                     + body.length() + "\r\n\r\n";
             socket.getOutputStream().write((head + body.substring(0, 300_000)).getBytes(StandardCharsets.ISO_8859_1));
             Eventually.isTrue(() -> spool.files() == 1, "the file is not stored");
@@ -569,11 +567,7 @@ class StarterTest {
     void delete_isServedOnlyIfConfigured() throws Exception {
         for (boolean served : new boolean[] {false, true}) {
             start(List.of(Uploads.class), "--sluice.serve-delete=" + served);
-            HttpResponse<String> response = send(
-                    HttpRequest.newBuilder()
-                            .header("Content-Type", "multipart/form-data; boundary=" + BOUNDARY)
-                            .method("DELETE", HttpRequest.BodyPublishers.ofString(form("one", 100_000))),
-                    "/deleted");
+            HttpResponse<String> response = send("DELETE", "/deleted", FORM, form("one", 100_000));
             assertEquals(served ? 200 : 405, response.statusCode());
             assertEquals(
                     served ? "" : "POST, PUT, PATCH",
@@ -586,11 +580,7 @@ class StarterTest {
     }
 
     private HttpResponse<String> other(String method, String type) throws Exception {
-        return send(
-                HttpRequest.newBuilder()
-                        .header("Content-Type", type + "; boundary=" + BOUNDARY)
-                        .method(method, HttpRequest.BodyPublishers.ofString("--")),
-                "/other");
+        return send(method, "/other", type + "; boundary=" + BOUNDARY, "--");
     }
 
     @Test
@@ -686,17 +676,9 @@ class StarterTest {
         start(List.of(Uploads.class), "--sluice.max-body-bytes=1KiB");
         assertEquals(413, post("/upload", form("one", 2000)).statusCode());
         for (String type : List.of("multipart/form-data", "multipart/mixed; boundary=x")) {
-            send(
-                    HttpRequest.newBuilder()
-                            .header("Content-Type", type)
-                            .POST(HttpRequest.BodyPublishers.ofString(form("one", 10))),
-                    "/upload");
+            send("POST", "/upload", type, form("one", 10));
         }
-        send(
-                HttpRequest.newBuilder()
-                        .header("Content-Type", "application/json")
-                        .POST(HttpRequest.BodyPublishers.ofString("{}")),
-                "/upload");
+        send("POST", "/upload", "application/json", "{}");
         String one = "\"statistic\":\"COUNT\",\"value\":1.0";
         for (String reason : List.of("body_too_large", "missing_boundary", "unsupported_media_type")) {
             String meter = get("/actuator/metrics/sluice.forms?tag=reason:" + reason);
@@ -707,12 +689,7 @@ class StarterTest {
     }
 
     private HttpResponse<String> postJson(String path, String accept) throws Exception {
-        return send(
-                HttpRequest.newBuilder()
-                        .header("Content-Type", "application/json")
-                        .header("Accept", accept)
-                        .POST(HttpRequest.BodyPublishers.ofString("{}")),
-                path);
+        return send("POST", path, "application/json", "{}", "Accept", accept);
     }
 
     @ParameterizedTest
