@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Names that are written into a Content-Disposition: they are escaped, replaced or rejected. */
 class NameEscapingTest {
     /** {@return the part with these names, as STRICT reads it after it was written} */
     static Decoding.Part written(String name, String filename, NameEscaping escaping) throws IOException {

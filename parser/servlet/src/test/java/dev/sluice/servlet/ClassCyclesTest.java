@@ -11,6 +11,7 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
+/** The classes have no cyclic dependencies. */
 class ClassCyclesTest {
     private static final SliceAssignment SOURCE_FILES = new SliceAssignment() {
         @Override

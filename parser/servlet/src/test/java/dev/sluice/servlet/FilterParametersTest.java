@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** The init parameters of the filter: their defaults, and the rejection of invalid ones. */
 class FilterParametersTest {
     @TempDir
     private Path temporary;
