@@ -39,9 +39,7 @@ class DocumentedLimitsTest {
         MultipartOptions ofForms = forms.multipart();
         assertEquals(limitsOf(ofForms), limitsInColumn(FORMS));
         assertEquals("as the body", cell("maxPartBytes", FORMS));
-        assertTrue(
-                ofForms.maxPartBytes() >= ofForms.maxBodyBytes(),
-                "the default limit of a part is smaller than the limit of a body");
+        assertTrue(ofForms.maxPartBytes() >= ofForms.maxBodyBytes(), "a part may not be the whole body");
         assertEquals(size(forms.spillThreshold()), cell("spillThreshold", FORMS));
         assertEquals(size(forms.maxInMemoryBytes()), cell("maxInMemoryBytes", FORMS));
         assertEquals(count(forms.maxFilesOnDisk()), cell("maxFilesOnDisk", FORMS));

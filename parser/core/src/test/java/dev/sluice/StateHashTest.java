@@ -192,14 +192,8 @@ class StateHashTest {
     void failure_isInTheHash() {
         long colon = hashAfter(Preset.STANDARD, "--x\r\n:", 100);
         assertEquals(colon, hashAfter(Preset.STANDARD, "--x\r\n:", 1));
-        assertNotEquals(
-                colon,
-                hashAfter(Preset.STANDARD, "--x\r\na\n", 100),
-                "failures at different offsets have the same hash");
-        assertNotEquals(
-                colon,
-                hashAfter(Preset.STANDARD, "--xxx\r\n", 100),
-                "failures with different reasons have the same hash");
+        assertNotEquals(colon, hashAfter(Preset.STANDARD, "--x\r\na\n", 100), "the hash lacks the offset");
+        assertNotEquals(colon, hashAfter(Preset.STANDARD, "--xxx\r\n", 100), "the hash lacks the reason");
     }
 
     @Test

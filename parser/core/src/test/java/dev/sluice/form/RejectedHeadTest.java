@@ -174,10 +174,7 @@ class RejectedHeadTest extends SpooledTest {
         assertNull(headRejection(-1, none));
         PartSink other = PartSink.toFile(spool, root.resolve("target"));
         other.write(Unpooled.wrappedBuffer(new byte[(int) (10 * MIB)]));
-        assertEquals(
-                Reason.SPOOL_FULL,
-                headRejection(8 * MIB, none),
-                "accepted, although another file uses part of the quota");
+        assertEquals(Reason.SPOOL_FULL, headRejection(8 * MIB, none), "the quota of another file is ignored");
         assertNull(headRejection(7 * MIB, none));
         other.close();
         assertNull(headRejection(8 * MIB, none));

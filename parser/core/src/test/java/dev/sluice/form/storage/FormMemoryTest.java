@@ -32,9 +32,7 @@ class FormMemoryTest {
                         charged -= Math.min(bytes, limited);
                         limited -= Math.min(bytes, limited);
                     } else if (kind == 1 && charged + bytes <= 40_000 - kept) {
-                        assertTrue(
-                                memory.tryReserveForProcess(bytes),
-                                "rejected, although the budget of the process has room");
+                        assertTrue(memory.tryReserveForProcess(bytes), "rejected in spite of free memory");
                         charged += bytes;
                     } else if (memory.tryReserve(bytes)) {
                         limited += bytes;
@@ -42,8 +40,7 @@ class FormMemoryTest {
                         assertTrue(limited <= max);
                     } else {
                         assertTrue(
-                                limited + bytes > max || charged + bytes > 40_000 - kept,
-                                "rejected, although there is room");
+                                limited + bytes > max || charged + bytes > 40_000 - kept, "rejected in spite of room");
                     }
                     long ahead = budget.used() - charged;
                     assertTrue(ahead >= 0 && ahead <= AHEAD, "round " + round + ": " + ahead + " bytes ahead");
