@@ -20,6 +20,7 @@ import dev.sluice.form.PartDecider;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
+import dev.sluice.form.StoreMetrics;
 import dev.sluice.s3.Uploads.File;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -583,6 +584,29 @@ class CommitTest {
         network.lost = name -> name.startsWith("delete [test/.probe/");
         assertEquals("delete [test/.probe/old] was lost", failure(sinks.sweep()).getMessage());
         assertTrue(bucket.keys().contains(key(abandoned, "form.json")));
+    }
+
+    @Test
+    void sweep_isReportedToTheMetrics() throws Exception {
+        List<Integer> swept = new ArrayList<>();
+        StoreMetrics metrics = new StoreMetrics() {
+            @Override
+            public void swept(int uploads, int objects) {
+                swept.addAll(List.of(uploads, objects));
+            }
+        };
+        MemoryStore measured = new MemoryStore(bucket, network) {
+            @Override
+            public StoreMetrics metrics() {
+                return metrics;
+            }
+        };
+        S3Form abandoned = sinks.newForm();
+        putIntent(abandoned, "1");
+        bucket.uploads.put("left", new ObjectStore.Upload(key(abandoned, "1"), "left"));
+        bucket.now = bucket.now.plus(Duration.ofDays(2));
+        get(S3Sinks.builder(measured, budget).prefix("test/").build().sweep());
+        assertEquals(List.of(1, 0), swept);
     }
 
     // ---- keys of the application

@@ -68,7 +68,7 @@ class MetricsTest {
             objects += moreObjects;
         }
 
-        synchronized String told() {
+        synchronized String summary() {
             return segments + " segments, " + bytes + " bytes, waits " + admitted + '+' + rejected + ", aborts "
                     + aborts + ", swept " + uploads + '+' + objects;
         }
@@ -106,19 +106,19 @@ class MetricsTest {
             assertTrue(ofFaults.stream().allMatch(cause -> sums.retries.get(cause) == 1), sums.retries::toString);
             assertTrue(sums.mostBytes >= 8 * MIB, "bytes on their way: " + sums.mostBytes);
             bench.assertNothingLeftBut(form);
-            assertTrue(sums.told().startsWith("0 segments, 0 bytes, waits 0+0, aborts 0"), sums.told());
+            assertTrue(sums.summary().startsWith("0 segments, 0 bytes, waits 0+0, aborts 0"), sums.summary());
         }
     }
 
     @Test
-    void abortsAndSweeps_areCounted() throws Exception {
+    void aborts_areCounted() throws Exception {
         Sums sums = new Sums();
         try (Bench bench = bench(sums)) {
             bench.proxy.on(request -> request.matches(PIECES), 1, 1000, Fault.FORBIDDEN);
             bench.failure(FILES);
             bench.assertNothingHeld();
-            Weed.await(
-                    () -> assertTrue(sums.told().startsWith("0 segments, 0 bytes, waits 0+0, aborts 1"), sums.told()));
+            Weed.await(() ->
+                    assertTrue(sums.summary().startsWith("0 segments, 0 bytes, waits 0+0, aborts 1"), sums.summary()));
         }
     }
 
@@ -131,7 +131,7 @@ class MetricsTest {
                 bench.failure(FILES);
             }
             // the form may fail before the wait is reported
-            Weed.await(() -> assertTrue(sums.told().contains("waits 0+1"), sums.told()));
+            Weed.await(() -> assertTrue(sums.summary().contains("waits 0+1"), sums.summary()));
         }
     }
 

@@ -17,11 +17,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.async.SdkPublisher;
+import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.AbortMultipartUploadRequest;
 import software.amazon.awssdk.services.s3.model.AbortMultipartUploadResponse;
@@ -39,6 +41,8 @@ import software.amazon.awssdk.services.s3.model.ListMultipartUploadsRequest;
 import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectVersionsRequest;
 import software.amazon.awssdk.services.s3.model.ListObjectVersionsResponse;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.ListPartsRequest;
 import software.amazon.awssdk.services.s3.model.ListPartsResponse;
 import software.amazon.awssdk.services.s3.model.MultipartUpload;
@@ -58,15 +62,28 @@ class ResponseTest {
                 HeadObjectResponse.builder().eTag("tag").build();
 
         private final List<String> deleted = new ArrayList<>();
+        private final List<Integer> deletions = new ArrayList<>();
         private final List<S3Error> errors = new ArrayList<>();
         private byte[] read = CONTENT;
         private final List<String> uploadIds = new ArrayList<>(List.of("first", "", "third"));
+        private ListObjectsV2Response listing = listing(true, false);
         private int aborts;
         private int reads;
         private int heads;
         private CompletableFuture<PutObjectResponse> sent = CompletableFuture.completedFuture(
                 PutObjectResponse.builder().eTag("tag").build());
         private CompletableFuture<HeadObjectResponse> headed = CompletableFuture.completedFuture(HEAD);
+
+        private static ListObjectsV2Response listing(boolean hasDate, Boolean isTruncated) {
+            SdkHttpResponse.Builder http = SdkHttpResponse.builder();
+            if (hasDate) {
+                http.putHeader("Date", "Sat, 28 Nov 2026 12:00:00 GMT");
+            }
+            ListObjectsV2Response.Builder response =
+                    ListObjectsV2Response.builder().isTruncated(isTruncated);
+            response.sdkHttpResponse(http.build());
+            return response.build();
+        }
 
         @Override
         public CompletableFuture<PutObjectResponse> putObject(
@@ -86,6 +103,11 @@ class ResponseTest {
             return CompletableFuture.completedFuture(CreateMultipartUploadResponse.builder()
                     .uploadId(uploadIds.remove(0))
                     .build());
+        }
+
+        @Override
+        public CompletableFuture<ListObjectsV2Response> listObjectsV2(Consumer<ListObjectsV2Request.Builder> request) {
+            return CompletableFuture.completedFuture(listing);
         }
 
         /** Returns one upload on each page. */
@@ -140,6 +162,7 @@ class ResponseTest {
             }
             DeleteObjectsRequest.Builder sent = DeleteObjectsRequest.builder();
             request.accept(sent);
+            deletions.add(sent.build().delete().objects().size());
             return CompletableFuture.completedFuture(DeleteObjectsResponse.builder()
                     .deleted(sent.build().delete().objects().stream()
                             .map(object -> {
@@ -161,10 +184,12 @@ class ResponseTest {
             boolean isFirst = sent.build().keyMarker() == null;
             ListObjectVersionsResponse.Builder page = isFirst
                     ? ListObjectVersionsResponse.builder()
-                            .deleteMarkers(DeleteMarkerEntry.builder()
-                                    .key("key")
-                                    .versionId("marker")
-                                    .build())
+                            .deleteMarkers(IntStream.range(0, 1001)
+                                    .mapToObj(number -> DeleteMarkerEntry.builder()
+                                            .key("key")
+                                            .versionId("marker" + number)
+                                            .build())
+                                    .toList())
                             .versions(version("key", "new"))
                             .nextKeyMarker("key")
                             .nextVersionIdMarker("new")
@@ -220,7 +245,8 @@ class ResponseTest {
     @Test
     void versions_areDeletedBeforeTheMarkersThatHideThem() throws Exception {
         get(store.delete(List.of("key")));
-        assertEquals(List.of("key null", "key new", "key old", "key marker"), client.deleted);
+        assertEquals(List.of("key null", "key new", "key old", "key marker0"), client.deleted.subList(0, 4));
+        assertEquals(List.of(1, 1, 1, 1000, 1), client.deletions);
     }
 
     @Test
@@ -239,6 +265,17 @@ class ResponseTest {
         ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
         assertEquals(new ObjectStore.Created("first", true), get(store.create(target)));
         assertEquals(new ObjectStore.Created("third", false), get(store.create(target)));
+    }
+
+    @Test
+    void listing_withoutWhatASweepNeeds_isRejected() throws Exception {
+        assertEquals(List.of(), get(store.list("", null)).objects());
+        client.listing = Store.listing(false, false);
+        assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks a Date"));
+        client.listing = Store.listing(true, null);
+        assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks IsTruncated"));
+        client.listing = Store.listing(true, true);
+        assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks a token"));
     }
 
     @Test

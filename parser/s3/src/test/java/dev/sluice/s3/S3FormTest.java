@@ -601,6 +601,8 @@ class S3FormTest {
             room += S3Sinks.builder(store, budget).build().segmentBytes(piece);
         }
         assertEquals(351, room >> 30);
+        S3Sinks large = S3Sinks.builder(store, budget).segmentBytes(100 * MIB).build();
+        assertEquals(100 * MIB, large.segmentBytes(1), "above the size to which pieces grow");
     }
 
     // ---- sweeps
