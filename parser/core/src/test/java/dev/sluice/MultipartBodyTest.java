@@ -485,6 +485,9 @@ class MultipartBodyTest {
         assertThrows(IllegalStateException.class, () -> builder.field("a", "b"));
         assertThrows(IllegalStateException.class, () -> builder.boundary("x"));
         assertThrows(IllegalStateException.class, builder::build);
+        MultipartBody.Builder empty = MultipartBody.builder();
+        empty.build();
+        assertThrows(IllegalStateException.class, () -> empty.boundary("x"));
     }
 
     @Test
