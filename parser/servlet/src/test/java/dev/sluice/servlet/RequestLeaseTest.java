@@ -11,8 +11,6 @@ import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
 import jakarta.servlet.AsyncContext;
-import jakarta.servlet.AsyncEvent;
-import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -126,7 +124,7 @@ class RequestLeaseTest extends AppTestBase {
             } else {
                 request.getParts();
                 context.setTimeout(100);
-                context.addListener(new DispatchOnTimeout());
+                context.addListener(RequestListener.dispatchOnTimeout());
             }
         });
         app.start();
@@ -210,21 +208,8 @@ class RequestLeaseTest extends AppTestBase {
             RequestState state = RequestState.of(request);
             AsyncContext async = request.startAsync();
             assertThrows(RejectedExecutionException.class, () -> async.start(() -> {}));
-            async.addListener(new AsyncListener() {
-                @Override
-                public void onComplete(AsyncEvent event) { // the listener of the filter runs first
-                    over.complete(state.lease.hasEnded());
-                }
-
-                @Override
-                public void onTimeout(AsyncEvent event) {}
-
-                @Override
-                public void onError(AsyncEvent event) {}
-
-                @Override
-                public void onStartAsync(AsyncEvent event) {}
-            });
+            // The listener of the filter runs first.
+            async.addListener(new RequestListener(event -> over.complete(state.lease.hasEnded()), event -> {}));
             async.complete();
         });
         app.start();
@@ -274,28 +259,18 @@ class RequestLeaseTest extends AppTestBase {
             // The container still uses the request object while it calls the listeners.
             HttpServletRequest wrapper = request;
             AsyncContext async = request.startAsync();
-            async.addListener(new AsyncListener() {
-                @Override
-                public void onComplete(AsyncEvent event) {
-                    try {
-                        assertThrows(IllegalStateException.class, wrapper::getParts);
-                        assertThrows(IllegalStateException.class, () -> MultipartRequests.hold(wrapper));
-                        assertEquals(null, wrapper.getParameter("x"));
-                        done.complete(null);
-                    } catch (Throwable e) {
-                        done.completeExceptionally(e);
-                    }
-                }
-
-                @Override
-                public void onTimeout(AsyncEvent event) {}
-
-                @Override
-                public void onError(AsyncEvent event) {}
-
-                @Override
-                public void onStartAsync(AsyncEvent event) {}
-            });
+            async.addListener(new RequestListener(
+                    event -> {
+                        try {
+                            assertThrows(IllegalStateException.class, wrapper::getParts);
+                            assertThrows(IllegalStateException.class, () -> MultipartRequests.hold(wrapper));
+                            assertEquals(null, wrapper.getParameter("x"));
+                            done.complete(null);
+                        } catch (Throwable e) {
+                            done.completeExceptionally(e);
+                        }
+                    },
+                    event -> {}));
             async.complete();
         });
         app.start();

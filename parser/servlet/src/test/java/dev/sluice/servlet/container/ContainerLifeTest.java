@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.servlet.DispatchOnTimeout;
 import dev.sluice.servlet.DivertedRequest;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.servlet.RequestListener;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
@@ -162,7 +162,7 @@ class ContainerLifeTest extends AppTestBase {
             parse(request);
             AsyncContext context = request.startAsync();
             context.setTimeout(100);
-            context.addListener(new DispatchOnTimeout());
+            context.addListener(RequestListener.dispatchOnTimeout());
         });
         app.on("/fails-in-a-dispatch", (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
