@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>If {@code clamd} finds a signature, the form fails with {@link Reason#PART_REFUSED} (422).
  *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link
  *       Reason#PART_TOO_LARGE} (413).
- *   <li>If {@code clamd} cannot be reached, does not answer in time, or fails, the form fails with {@link
+ *   <li>If {@code clamd} cannot be reached, does not respond in time, or fails, the form fails with {@link
  *       Reason#UNAVAILABLE} (503), and the cause is the original exception. With {@link Builder#acceptUnscanned}, such
  *       a part is accepted instead. A part that is too large is then accepted as well.
  * </ul>
@@ -219,7 +219,7 @@ public final class ClamAvScanner {
                 return;
             }
             timer = loop.schedule(
-                    () -> unavailable(new IOException(address + " did not answer in time")),
+                    () -> unavailable(new IOException(address + " did not respond in time")),
                     timeoutNanos,
                     TimeUnit.NANOSECONDS);
             connection.addListener(connected -> {

@@ -62,7 +62,7 @@ public interface FormReceiver {
                 : failure instanceof DecoderException ? 400 : 500;
         if (!(failure instanceof MultipartException) && status == 500) { // the response does not contain the cause
             System.getLogger(FormReceiver.class.getPackageName())
-                    .log(System.Logger.Level.ERROR, "a form was answered with 500", failure);
+                    .log(System.Logger.Level.ERROR, "the response to a form has the status 500", failure);
         }
         String message = failure instanceof MultipartException
                 ? String.valueOf(failure.getMessage())

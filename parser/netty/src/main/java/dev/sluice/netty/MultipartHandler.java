@@ -279,9 +279,9 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     }
 
     private ChannelFutureListener whenSent(ChannelHandlerContext ctx) {
-        RequestState answered = request;
+        RequestState current = request;
         return sent -> executeLater(ctx, () -> {
-            answered.responseSent(sent.isSuccess());
+            current.responseSent(sent.isSuccess());
             closer.restartTimer();
         });
     }

@@ -170,7 +170,7 @@ final class ClamAvScannerTest {
                     .build();
             MultipartException thrown = assertThrows(MultipartException.class, () -> upload(scanner, "harmless"));
             assertEquals(Reason.UNAVAILABLE, thrown.reason());
-            assertTrue(thrown.getCause().getMessage().endsWith("did not answer in time"), thrown.toString());
+            assertTrue(thrown.getCause().getMessage().endsWith("did not respond in time"), thrown.toString());
             assertStored();
         }
     }

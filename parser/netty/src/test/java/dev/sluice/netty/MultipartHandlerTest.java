@@ -1160,7 +1160,7 @@ class MultipartHandlerTest {
             channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
             assertAnswer(500, false);
             assertEquals(0, memory.used());
-            assertEquals(List.of("a form was answered with 500"), log.messages);
+            assertEquals(List.of("the response to a form has the status 500"), log.messages);
         }
     }
 

@@ -57,7 +57,7 @@ public final class TenUploads {
                 7 truncated body: 400, 0 stored
                 8 wrong boundary: 400, 0 stored
                 9 JSON: 415, 0 stored
-                10 aborted connection: no answer, 0 stored
+                10 aborted connection: no response, 0 stored
                 """.formatted(accepted);
     }
 
@@ -97,7 +97,7 @@ public final class TenUploads {
             connection.reset();
         }
         Eventually.passes(() -> assertEquals(0L, left.call(), "temporary files are left after the aborted connection"));
-        return results.append(line("aborted connection", "no answer", stored.call() - before))
+        return results.append(line("aborted connection", "no response", stored.call() - before))
                 .toString();
     }
 

@@ -75,7 +75,7 @@ final class ServerMetrics implements FormMetrics, AutoCloseable {
     }
 
     void rejected(ErrorResponse error) {
-        count(1, "sluice.refusals", "Requests answered with an error, by reason", "reason", error.reason());
+        count(1, "sluice.refusals", "Error responses, by reason", "reason", error.reason());
     }
 
     /** {@return all metrics in Prometheus' text format} */
