@@ -8,8 +8,8 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Memory.</b> Bytes that wait for the consumer are charged to a {@link MemoryBudget} until they are read or discarded. A
  * retained slice keeps its whole chunk in memory, so the whole chunk is charged until the slice is read. A slice of at most half
- * of its chunk is copied instead, so the charge is less than twice the size of the slices. If the budget has no room, the form
+ * of its chunk is copied instead, and slices of less than 512 bytes are collected, so the charge is at most about twice the size of the
+ * slices. If the budget has no room, the form
  * is rejected with {@code MEMORY_FULL} (503), because the bytes have already arrived and cannot be written to disk.
  */
 public final class PartPipe implements PartSink {
@@ -32,9 +33,13 @@ public final class PartPipe implements PartSink {
         NONE,
         COMPLETE,
         PUBLISHED,
+        SUCCEEDED,
         FAILED,
         ABANDONED
     }
+
+    /** The size of a buffer in which the bytes of smaller slices are collected, because each buffer needs memory for its objects. */
+    private static final int SMALLEST_COPY = 512;
 
     /** Bytes for the consumer, and the number of bytes charged for them. */
     private record Waiting(ByteBuf data, long charge) {}
@@ -44,7 +49,7 @@ public final class PartPipe implements PartSink {
     private final MemoryBudget.Account memory;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Queue<Waiting> queue = new ArrayDeque<>();
+    private final Deque<Waiting> queue = new ArrayDeque<>();
     private final InputStream stream = new Stream();
     private long size;
     private End end = End.NONE;
@@ -93,10 +98,12 @@ public final class PartPipe implements PartSink {
             }
             int count = data.readableBytes();
             long kept = KeptMemory.of(data);
-            boolean copies = count <= kept / 2;
-            memory.reserve(copies ? count : kept);
-            queue.add(
-                    copies ? new Waiting(Unpooled.copiedBuffer(data), count) : new Waiting(data.retainedSlice(), kept));
+            if (count >= SMALLEST_COPY && count > kept / 2) {
+                memory.reserve(kept);
+                queue.add(new Waiting(data.retainedSlice(), kept));
+            } else {
+                copy(data, count);
+            }
             size += count;
             changed.signalAll();
             if (size <= capacity) {
@@ -107,6 +114,18 @@ public final class PartPipe implements PartSink {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Copies {@code data} to the last waiting buffer, or to a new one if the last one has no room or is a slice. */
+    private void copy(ByteBuf data, int count) throws IOException {
+        Waiting last = queue.peekLast();
+        if (last == null || last.data.writableBytes() < count) {
+            int room = Math.max(count, SMALLEST_COPY);
+            memory.reserve(room);
+            last = new Waiting(Unpooled.buffer(room, room), room);
+            queue.add(last);
+        }
+        last.data.writeBytes(data, data.readerIndex(), count);
     }
 
     private static IOException abandoned() {
@@ -139,17 +158,22 @@ public final class PartPipe implements PartSink {
         }
     }
 
+    /** Makes the stream of the consumer fail. */
     @Override
-    public void retract() throws IOException {
-        throw new IOException("the part cannot be retracted: its consumer may have read it");
+    public void retract() {
+        if (advance(End.PUBLISHED, End.COMPLETE)) {
+            close();
+        }
     }
 
-    /** Makes the stream of the consumer fail, unless the part was published. */
+    /** Ends the stream of the consumer if the part was published and not retracted. Otherwise, makes the stream fail. */
     @Override
     public void close() {
         lock.lock();
         try {
-            if (end == End.NONE || end == End.COMPLETE) {
+            if (end == End.PUBLISHED) {
+                end = End.SUCCEEDED;
+            } else if (end == End.NONE || end == End.COMPLETE) {
                 end = End.FAILED;
                 discardAll();
             }
@@ -213,11 +237,12 @@ public final class PartPipe implements PartSink {
         private void await() throws IOException {
             long left = maxWaitNanos;
             try {
-                while (queue.isEmpty() && (end == End.COMPLETE || end == End.NONE && left > 0)) {
-                    if (end == End.COMPLETE) {
-                        changed.await();
-                    } else {
+                while (queue.isEmpty()
+                        && (end == End.NONE && left > 0 || end == End.COMPLETE || end == End.PUBLISHED)) {
+                    if (end == End.NONE) {
                         left = changed.awaitNanos(left);
+                    } else {
+                        changed.await();
                     }
                 }
             } catch (InterruptedException e) {
@@ -259,7 +284,7 @@ public final class PartPipe implements PartSink {
             Readiness waiting;
             lock.lock();
             try {
-                boolean read = end == End.PUBLISHED && queue.isEmpty();
+                boolean read = end == End.SUCCEEDED && queue.isEmpty();
                 waiting = read ? null : abandon();
             } finally {
                 lock.unlock();

@@ -20,6 +20,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -217,9 +218,9 @@ class FormIntakeTest extends SpooledTest {
 
     @Test
     void failureOfRetraction_isAddedToTheFailureOfTheForm() throws IOException {
-        PartPipe pipe = PartPipe.create(100, budget);
+        Path target = Files.writeString(root.resolve("target"), "old");
         Remote second = new Remote();
-        PushedForm form = received(pipe, second);
+        PushedForm form = received(PartSink.toFile(spool, target, StandardCopyOption.REPLACE_EXISTING), second);
         form.intake().finish();
         for (int call = 0; call < 2; call++) { // write, complete
             second.last.ready();
@@ -229,10 +230,55 @@ class FormIntakeTest extends SpooledTest {
         second.last.fail(broken);
         runResumed(form);
         assertSame(broken, failure(form));
-        assertEquals(
-                "the part cannot be retracted: its consumer may have read it", broken.getSuppressed()[0].getMessage());
+        assertEquals("the replaced file cannot be restored: " + target, broken.getSuppressed()[0].getMessage());
         assertEquals(List.of("write", "complete", "publish", "close"), second.calls);
-        pipe.inputStream().close();
+    }
+
+    @Test
+    void pipe_laterSinkCannotBePublished_streamFails() throws IOException {
+        PartPipe pipe = PartPipe.create(100, budget);
+        Remote second = new Remote();
+        PushedForm form = received(pipe, second);
+        form.intake().finish();
+        for (int call = 0; call < 2; call++) { // write, complete
+            second.last.ready();
+            runResumed(form);
+        }
+        InputStream content = pipe.inputStream();
+        assertEquals(5, content.readNBytes("first".length()).length);
+        IOException broken = new IOException("broken");
+        second.last.fail(broken);
+        runResumed(form);
+        assertSame(broken, failure(form));
+        assertEquals(0, broken.getSuppressed().length);
+        assertThrows(IOException.class, content::read);
+    }
+
+    @Test
+    void sink_releasesBorrowedDataAndThrows_formLeavesNothing() throws IOException {
+        IOException broken = new IOException("broken");
+        PartSink careless = new PartSink() {
+            @Override
+            public Readiness write(ByteBuf data) throws IOException {
+                data.release();
+                throw broken;
+            }
+
+            @Override
+            public Readiness complete() {
+                return Readiness.READY;
+            }
+
+            @Override
+            public void close() {}
+        };
+        FormOptions options = FormOptions.builder(spool, budget)
+                .spillThreshold(0)
+                .decider(part -> part.index() == 0 ? PartDecision.store() : PartDecision.to(careless))
+                .build();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options);
+        form.intake().offer(Unpooled.wrappedBuffer(twoParts()));
+        assertSame(broken, failure(form));
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.sluice.form;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -72,8 +73,8 @@ class PartPipeTest {
             write(pipe, text);
             write(pipe, "end");
             pipe.complete();
-            assertFalse(consumer.isDone());
             pipe.publish();
+            assertFalse(consumer.isDone());
             pipe.close();
             assertEquals(text + "end", new String(consumer.get(1, TimeUnit.MINUTES), StandardCharsets.US_ASCII));
         }
@@ -109,7 +110,21 @@ class PartPipeTest {
         assertEquals(
                 "the upload failed before it was complete", failure(consumer).getMessage());
         assertThrows(IllegalStateException.class, () -> write(pipe, "x"));
-        assertThrows(IOException.class, pipe::retract);
+    }
+
+    @Test
+    void stream_ofRetractedPart_throws() throws Exception {
+        PartPipe pipe = PartPipe.create(100, memory);
+        write(pipe, "all");
+        pipe.complete();
+        pipe.publish();
+        InputStream in = pipe.inputStream();
+        assertEquals("all", new String(in.readNBytes(3), StandardCharsets.US_ASCII));
+        pipe.retract();
+        pipe.close();
+        assertEquals(
+                "the upload failed before it was complete",
+                assertThrows(IOException.class, in::read).getMessage());
     }
 
     @Test
@@ -159,6 +174,20 @@ class PartPipeTest {
         several.release();
         assertEquals(1, chunk.refCnt());
         chunk.release();
+        pipe.close();
+    }
+
+    @Test
+    void singleBytes_areCollected() throws IOException {
+        PartPipe pipe = PartPipe.create(CHUNK, memory);
+        byte[] bytes = "0123456789".repeat(100).getBytes(StandardCharsets.US_ASCII);
+        for (byte each : bytes) {
+            pipe.write(Unpooled.wrappedBuffer(new byte[] {each}));
+        }
+        assertEquals(1024, memory.used());
+        InputStream in = pipe.inputStream();
+        assertArrayEquals(bytes, in.readNBytes(bytes.length));
+        assertEquals(0, memory.used());
         pipe.close();
     }
 

@@ -426,7 +426,7 @@ public final class FormAssembler {
             undo(visible::retract, reason);
         }
         if (nested != null) {
-            nested.decoder.close();
+            undo(nested.decoder::close, reason);
         }
         if (destination != null) {
             undo(destination::close, reason);
@@ -434,8 +434,10 @@ public final class FormAssembler {
         for (PartSink sink : sinks) {
             undo(sink::close, reason);
         }
-        undo(() -> parts.forEach(StoredContent::close), reason);
-        decoder.close();
+        for (StoredContent part : parts) {
+            undo(part::close, reason);
+        }
+        undo(decoder::close, reason);
         memory.close();
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #discard}, further chunks are released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
- * the {@linkplain KeptMemory memory that it keeps}. If the chunk before it has the same root, it counts with its own capacity. So a network
+ * the {@linkplain KeptMemory memory that it keeps} and {@value #OVERHEAD} bytes. If the chunk before it has the same root, it counts with its own capacity. So a network
  * read counts at most twice, and the chunks of a form keep at most one read more than they count with: the read whose first slice is
  * already decoded. A slice of a read that is mostly empty is copied. {@link UnchargedMemory} adds up the chunks of all forms. If the total
  * is too large, a form has no room until its own chunks are decoded.
@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 public final class BodyQueue {
     /** The maximum number of bytes of one form that wait to be decoded. */
     public static final long WINDOW = 512 << 10;
+
+    /** The memory of a chunk in addition to its bytes: the objects of the buffer and of the queue. */
+    static final int OVERHEAD = 128;
 
     private final UnchargedMemory memory;
     private final Queue<ByteBuf> chunks = new ConcurrentLinkedQueue<>();
@@ -70,7 +73,7 @@ public final class BodyQueue {
 
     /** {@return the memory that {@code chunk} counts with after a chunk with the root {@code previous}} */
     private static long cost(ByteBuf chunk, ByteBuf root, @Nullable ByteBuf previous) {
-        return root == previous ? chunk.capacity() : KeptMemory.of(root);
+        return OVERHEAD + (root == previous ? chunk.capacity() : KeptMemory.of(root));
     }
 
     public void finish() {
@@ -79,6 +82,10 @@ public final class BodyQueue {
 
     public boolean isFinished() {
         return finished;
+    }
+
+    public boolean isDiscarding() {
+        return discards;
     }
 
     /** {@return the number of bytes that may be received now} */

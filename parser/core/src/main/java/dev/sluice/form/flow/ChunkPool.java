@@ -33,9 +33,15 @@ public final class ChunkPool implements AutoCloseable {
         return chunk == null ? ALLOCATOR.heapBuffer(CHUNK_SIZE, CHUNK_SIZE) : chunk.clear();
     }
 
-    /** Returns a chunk to the pool, unless its bytes are still in use. */
+    /**
+     * Returns a chunk to the pool, unless its bytes are still in use. A chunk that a sink has released once too often is discarded, so that
+     * it cannot fail another form.
+     */
     public void give(ByteBuf chunk) {
-        if (chunk.refCnt() > 1 || !free.offer(chunk)) {
+        int references = chunk.refCnt();
+        if (references == 0) {
+            return;
+        } else if (references > 1 || !free.offer(chunk)) {
             chunk.release();
         } else if (closed) {
             close();

@@ -56,6 +56,15 @@ class ChunkPoolTest {
         assertEquals(0, taken.stream().mapToInt(ByteBuf::refCnt).sum());
     }
 
+    /** A sink may release borrowed data by mistake. */
+    @Test
+    void chunkReleasedTooOften_isDiscarded() {
+        ByteBuf chunk = pool.take();
+        chunk.release();
+        pool.give(chunk);
+        assertEquals(0, pool.kept());
+    }
+
     @Test
     void close_releasesAllChunks() {
         ByteBuf chunk = pool.take();
