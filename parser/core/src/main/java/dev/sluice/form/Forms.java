@@ -63,7 +63,7 @@ public final class Forms implements Closeable {
         try {
             MemoryBudget memory = MemoryBudget.parse(null);
             return new Forms(change.apply(FormOptions.builder(spool, memory)).build(), spool);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             spool.close();
             throw e;
         }

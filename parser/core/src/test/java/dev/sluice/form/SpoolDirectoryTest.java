@@ -191,6 +191,17 @@ class SpoolDirectoryTest {
     }
 
     @Test
+    void formsOpen_errorInTheOptions_deletesTheDirectory() throws IOException {
+        Path own = root.resolve("own");
+        assertThrows(
+                StackOverflowError.class,
+                () -> Forms.open(own, options -> {
+                    throw new StackOverflowError("on purpose");
+                }));
+        assertEquals(List.of(), Upload.list(own));
+    }
+
+    @Test
     void failedClose_isTriedAgain() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         SpoolDirectory spool =

@@ -15,6 +15,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -166,24 +167,31 @@ class TortureTest {
     }
 
     @Test
-    void failedDelete_isTriedAgain() throws IOException {
+    void failedDeletes_areTriedAgain_twoForEachNewFile() throws IOException {
         FaultyFileSystem files = prepare();
         Path directory = files.wrap(root.resolve("spool"));
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(directory).keepFreeBytes(0).open()) {
             FormOptions options =
                     FormOptions.builder(spool, budget).spillThreshold(0).build();
-            MultipartForm form = new Upload().file("f", "f", LARGE).read(options);
-            files.failAt(0);
-            form.close();
-            assertTrue(files.hasFailed());
-            assertEquals(1, spool.failedDeletes());
-            assertEquals(1, spool.files());
-            assertEquals(Spool.BLOCK, spool.bytes());
+            List<MultipartForm> forms = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                forms.add(new Upload().file("f", "f", LARGE).read(options));
+            }
+            for (MultipartForm form : forms) {
+                files.failAt(0);
+                form.close();
+                assertTrue(files.hasFailed());
+            }
+            assertEquals(3, spool.failedDeletes());
+            assertEquals(3, spool.files());
+            assertEquals(3 * Spool.BLOCK, spool.bytes());
             files.failAt(-1);
-            new Upload().file("f", "f", LARGE).read(options).close();
-            assertEquals(0, spool.files());
-            assertEquals(0, spool.bytes());
+            for (int left = 1; left >= 0; left--) {
+                new Upload().file("f", "f", LARGE).read(options).close();
+                assertEquals(left, spool.files());
+                assertEquals(left * Spool.BLOCK, spool.bytes());
+            }
             assertEquals(List.of(), Upload.list(spool.path()));
         }
     }

@@ -52,14 +52,14 @@ final class AtomicFile {
             rename(temporary, target, replace);
             placed = true;
             Files.deleteIfExists(temporary);
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             undo(placed ? target : temporary, e);
             undo(temporary, e);
             throw e;
         }
     }
 
-    private static void undo(Path path, Exception reason) {
+    private static void undo(Path path, Throwable reason) {
         try {
             Files.deleteIfExists(path);
         } catch (IOException e) {

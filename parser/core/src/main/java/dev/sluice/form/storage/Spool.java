@@ -27,6 +27,9 @@ public final class Spool implements Closeable {
     /** The default quota has room for this many forms of the largest size. */
     private static final int FORMS = 16;
 
+    /** The number of failed deletions to repeat for each new file. */
+    private static final int MOST_RETRIES = 2;
+
     private final Path root;
     private final Supplier<String> names;
     private final boolean quotaIsSet;
@@ -253,12 +256,11 @@ public final class Spool implements Closeable {
         undeleted.add(file);
     }
 
+    /** Tries again to delete a few files. If none can be deleted, trying all of them would delay each new file. */
     private void retryDeletes() {
-        for (int count = undeleted.size(); count > 0; count--) {
-            SpoolFile file = undeleted.poll();
-            if (file != null) {
-                file.delete();
-            }
+        SpoolFile file;
+        for (int count = 0; count < MOST_RETRIES && (file = undeleted.poll()) != null; count++) {
+            file.delete();
         }
     }
 

@@ -6,9 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Content without a form. */
 class StoredContentTest {
@@ -18,6 +21,18 @@ class StoredContentTest {
             assertEquals(
                     "the content has 2147483640 bytes, too many for an array: read it as a stream",
                     assertThrows(IOException.class, large::bytes).getMessage());
+        }
+    }
+
+    @Test
+    void atomicFile_contentThrowsAnError_isDeleted(@TempDir Path directory) throws IOException {
+        AtomicFile.Content broken = channel -> {
+            throw new OutOfMemoryError("on purpose");
+        };
+        Path target = directory.resolve("target");
+        assertThrows(OutOfMemoryError.class, () -> AtomicFile.write(target, false, broken));
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(0, left.count());
         }
     }
 
