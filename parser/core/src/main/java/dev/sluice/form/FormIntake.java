@@ -153,7 +153,7 @@ public final class FormIntake {
         }
         int size = chunk.readableBytes();
         boolean waits = queue.add(chunk);
-        boolean inTime = deadlines.received(size, over);
+        boolean inTime = deadlines.received(size, queue);
         if (waits) {
             if (!inTime) {
                 ending.compareAndSet(null, new Ending(deadlines.clientTooSlow(), false, true));
@@ -200,7 +200,7 @@ public final class FormIntake {
             throw new IllegalStateException("finish() was called before: create one intake per body");
         }
         queue.finish();
-        deadlines.received(0, over);
+        deadlines.received(0, queue);
         decodeOnOffer();
     }
 
@@ -243,7 +243,7 @@ public final class FormIntake {
 
     /**
      * Ends the form if the client is too slow, or a sink takes too long to become ready. Sources that do not block call this
-     * method about four times per {@link FormOptions#minRateGrace()}.
+     * method every {@link FormOptions#paceCheckNanos()}.
      *
      * @param now {@link System#nanoTime()}
      */
@@ -460,11 +460,11 @@ public final class FormIntake {
         }
         queue.decoded();
         bytesInDecoder = 0;
-        discardChunks();
         boolean drains = !wasAborted
                 && reason instanceof IOException
                 && !(reason instanceof MultipartException e && e.kind() == MultipartException.Kind.TOO_SLOW);
         queue.discard(drains ? bytesToDiscard() : 0);
+        discardChunks();
         pending = null;
         over = true;
         completion.completeExceptionally(reason);

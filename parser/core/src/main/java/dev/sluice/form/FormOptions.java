@@ -8,6 +8,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.Charset;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,9 @@ public final class FormOptions {
     private final long maxDrainBytes;
     private final @Nullable Boolean expandNested; // null if the preset decides
     private final long minBytesPerSecond;
+    private static final long SHORTEST_CHECK_NANOS = 1_000_000;
+    private static final long LONGEST_CHECK_NANOS = 1_000_000_000;
+
     private final Duration minRateGrace;
     private final Duration maxSinkWait;
     private final @Nullable PartDecider decider; // null to store all parts
@@ -149,6 +153,15 @@ public final class FormOptions {
     /** {@return how long a form waits for a sink that is not ready} */
     public Duration maxSinkWait() {
         return maxSinkWait;
+    }
+
+    /**
+     * {@return the interval in nanoseconds between two calls of {@link FormIntake#checkPace}, for adapters} It is a quarter of the shorter of
+     * {@link #minRateGrace()} and {@link #maxSinkWait()}, but at least 1 ms and at most 1 s.
+     */
+    public long paceCheckNanos() {
+        long shortest = Math.min(minRateGrace.toNanos(), maxSinkWait.toNanos());
+        return Math.min(Math.max(shortest / 4, SHORTEST_CHECK_NANOS), LONGEST_CHECK_NANOS);
     }
 
     FormContext context() {
@@ -319,7 +332,7 @@ public final class FormOptions {
             if (interval.isNegative()) {
                 throw new IllegalArgumentException("interval is " + interval + ", must be 0 or more");
             }
-            this.progressNanos = interval.toNanos();
+            this.progressNanos = TimeUnit.NANOSECONDS.convert(interval);
             return this;
         }
 

@@ -56,8 +56,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
 
     private FormSubscriber(Forms forms, FormOptions options, FormHead head, Executor executor) {
         this.executor = Objects.requireNonNull(executor, "executor");
-        this.paceNanos =
-                Math.min(options.minRateGrace().toNanos(), options.maxSinkWait().toNanos()) / 4 + 1;
+        this.paceNanos = options.paceCheckNanos();
         this.intake = forms.receive(new Source(head), options);
     }
 

@@ -106,7 +106,7 @@ public final class ClamAvScanner {
             if (time.isNegative() || time.isZero()) {
                 throw new IllegalArgumentException("timeout is " + time + ", must be positive");
             }
-            this.timeoutNanos = time.toNanos();
+            this.timeoutNanos = TimeUnit.NANOSECONDS.convert(time);
             return this;
         }
 

@@ -114,14 +114,29 @@ final class FormExchange implements FormSource {
 
     /** May be called on any thread. */
     private void respond(FullHttpResponse response, Consumer<FullHttpResponse> sender) {
-        if (!HttpUtil.isContentLengthSet(response)) {
+        FullHttpResponse complete = complete(response);
+        try {
+            loop.execute(() -> sender.accept(complete));
+        } catch (RejectedExecutionException e) {
+            complete.release();
+        }
+    }
+
+    /** {@return the response with a length, or a plain error response if its headers cannot be changed} */
+    private static FullHttpResponse complete(FullHttpResponse response) {
+        try {
+            return withLength(response);
+        } catch (RuntimeException e) {
+            response.release();
+            return withLength(plain(e));
+        }
+    }
+
+    private static FullHttpResponse withLength(FullHttpResponse response) {
+        if (!HttpUtil.isContentLengthSet(response) && !HttpUtil.isTransferEncodingChunked(response)) {
             HttpUtil.setContentLength(response, response.content().readableBytes());
         }
-        try {
-            loop.execute(() -> sender.accept(response));
-        } catch (RejectedExecutionException e) {
-            response.release();
-        }
+        return response;
     }
 
     private FullHttpResponse responseTo(@Nullable Throwable failure) {
@@ -134,9 +149,14 @@ final class FormExchange implements FormSource {
                                     : new NullPointerException("FormReceiver.received completed with null")),
                     "FormReceiver.failed returned null");
         } catch (Throwable e) {
-            FormReceiver plain = (form, fields) -> CompletableFuture.failedStage(e);
-            return plain.failed(e);
+            return plain(e);
         }
+    }
+
+    /** {@return the response of a receiver without its own error responses} */
+    private static FullHttpResponse plain(Throwable failure) {
+        FormReceiver plain = (form, fields) -> CompletableFuture.failedStage(failure);
+        return plain.failed(failure);
     }
 
     FormOptions options() {

@@ -72,7 +72,7 @@ record HandlerGroup(
     }
 
     CompletionStage<Void> shutdown(Duration within) {
-        long deadline = System.nanoTime() + within.toNanos();
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(within);
         shutdownDeadline.set(deadline);
         open.values().forEach(shutdown -> shutdown.accept(deadline));
         return whenAllHaveEnded();

@@ -56,8 +56,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         autoRead = ctx.channel().config().isAutoRead();
         ctx.channel().config().setAutoRead(false);
         group.register(ctx, ended, () -> advance(ctx), () -> closer.close(ctx));
-        long grace = group.forms().options().minRateGrace().toNanos();
-        long tick = Math.max(Math.min(grace / 4, TimeUnit.SECONDS.toNanos(1)), 1);
+        long tick = group.forms().options().paceCheckNanos();
         ScheduledFuture<?> timer =
                 ctx.executor().scheduleWithFixedDelay(() -> checkTimeouts(ctx), tick, tick, TimeUnit.NANOSECONDS);
         // A running timer would keep the connection reachable.

@@ -138,7 +138,7 @@ public final class MultipartHandlers {
          * that, the connection is closed.
          */
         public Builder idleTimeout(Duration value) {
-            this.idleNanos = positive(value.toNanos(), "idleTimeout");
+            this.idleNanos = positive(TimeUnit.NANOSECONDS.convert(value), "idleTimeout");
             return this;
         }
 
@@ -149,7 +149,7 @@ public final class MultipartHandlers {
          * bytes. Afterwards an HTTP/2 stream is reset with {@code NO_ERROR}.
          */
         public Builder drainTimeout(Duration value) {
-            this.drainNanos = positive(value.toNanos(), "drainTimeout");
+            this.drainNanos = positive(TimeUnit.NANOSECONDS.convert(value), "drainTimeout");
             return this;
         }
 

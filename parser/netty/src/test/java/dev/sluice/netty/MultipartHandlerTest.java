@@ -35,10 +35,12 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpContent;
@@ -50,6 +52,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.ReadOnlyHttpHeaders;
 import io.netty.handler.stream.ChunkedStream;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
@@ -1139,15 +1142,25 @@ class MultipartHandlerTest {
 
     /** The client gets a response, and the form is closed, although the application has a bug. */
     @ParameterizedTest
-    @ValueSource(strings = {"received", "failed", "value"})
-    void receiver_returnsNull_isAnsweredWith500AndLogged(String which) {
+    @ValueSource(strings = {"received", "failed", "value", "read-only headers"})
+    void receiver_returnsNoUsableResponse_isAnsweredWith500AndLogged(String which) {
         FormReceiver broken = new FormReceiver() {
             @Override
             public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders fields) {
                 if (which.equals("failed")) {
                     throw new IllegalStateException("on purpose");
                 }
-                return which.equals("value") ? CompletableFuture.completedStage(null) : null;
+                FullHttpResponse readOnly = new DefaultFullHttpResponse(
+                        HttpVersion.HTTP_1_1,
+                        HttpResponseStatus.OK,
+                        Unpooled.buffer().writeZero(1),
+                        new ReadOnlyHttpHeaders(true),
+                        EmptyHttpHeaders.INSTANCE);
+                return switch (which) {
+                    case "value" -> CompletableFuture.completedStage(null);
+                    case "received" -> null;
+                    default -> CompletableFuture.completedStage(readOnly);
+                };
             }
 
             @Override

@@ -7,7 +7,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,8 +45,8 @@ final class FormService implements AutoCloseable {
                 location != null || spool == null ? location : spool.path().getParent();
         this.timer = new FormTimer(
                 Stream.concat(Stream.of(options), this.paths.stream().map(AtPath::options))
-                        .map(FormOptions::minRateGrace)
-                        .min(Comparator.naturalOrder())
+                        .mapToLong(FormOptions::paceCheckNanos)
+                        .min()
                         .orElseThrow());
     }
 

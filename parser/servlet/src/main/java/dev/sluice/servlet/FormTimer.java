@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  * too slow, and runs tasks after a delay. The first form or task starts it.
  */
 final class FormTimer implements AutoCloseable {
-    private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_STOP_MILLIS = 5_000;
 
     private final long interval;
@@ -28,8 +27,9 @@ final class FormTimer implements AutoCloseable {
     private volatile @Nullable Thread thread;
     private boolean closed;
 
-    FormTimer(Duration grace) {
-        this.interval = Math.max(Math.min(TimeUnit.NANOSECONDS.convert(grace) / 4, LONGEST_INTERVAL), 1);
+    /** @param interval the time between two checks of each form, in nanoseconds */
+    FormTimer(long interval) {
+        this.interval = interval;
     }
 
     void add(FormIntake form) {

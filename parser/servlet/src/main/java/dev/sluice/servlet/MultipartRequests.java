@@ -146,7 +146,7 @@ public final class MultipartRequests {
      * reader has the limits and the minimum rate of the filter, or, without a filter, the {@linkplain
      * MultipartOptions#defaults() default options}.
      *
-     * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
+     * @throws MultipartException if the body is not {@code multipart/form-data}, or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if the body is already being read in another way
      */
@@ -160,7 +160,7 @@ public final class MultipartRequests {
      *
      * @param options the limits, the preset and the allocator. Netty's pooled allocator, the default, leaves a cache of
      *     buffers in the calling thread
-     * @throws MultipartException if the body is not {@code multipart/*} or its boundary cannot be used
+     * @throws MultipartException if the body is not {@code multipart/form-data}, or its boundary cannot be used
      * @throws IOException if the connection fails; not wrapped
      * @throws IllegalStateException if the body is already being read in another way
      */

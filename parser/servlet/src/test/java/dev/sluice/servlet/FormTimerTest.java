@@ -17,7 +17,7 @@ class FormTimerTest {
     void close_waitsForEndOfThread() throws Exception {
         for (int round = 0; round < 500; round++) {
             CompletableFuture<Thread> thread = new CompletableFuture<>();
-            FormTimer timer = new FormTimer(Duration.ofSeconds(5));
+            FormTimer timer = new FormTimer(TimeUnit.SECONDS.toNanos(1));
             timer.schedule(() -> thread.complete(Thread.currentThread()), Duration.ZERO);
             Thread seen = thread.get(2, TimeUnit.MINUTES);
             timer.close();
@@ -28,7 +28,7 @@ class FormTimerTest {
     /** A scheduled task refers to all objects of a request, which would stay reachable for the grace period. */
     @Test
     void schedule_cancelledTask_isNotReachable() {
-        try (FormTimer timer = new FormTimer(Duration.ofSeconds(5))) {
+        try (FormTimer timer = new FormTimer(TimeUnit.SECONDS.toNanos(1))) {
             WeakReference<Object> left = cancelledTask(timer);
             Eventually.isTrue(
                     () -> {

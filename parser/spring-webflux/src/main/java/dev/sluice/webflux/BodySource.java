@@ -112,11 +112,7 @@ final class BodySource extends BaseSubscriber<DataBuffer> implements FormSource,
             return;
         }
         if (!opened.isOver() || opened.demand() > 0) {
-            long pace = Math.min(
-                                    options.minRateGrace().toNanos(),
-                                    options.maxSinkWait().toNanos())
-                            / 4
-                    + 1;
+            long pace = options.paceCheckNanos();
             timer.update(Schedulers.parallel()
                     .schedulePeriodically(() -> opened.checkPace(System.nanoTime()), pace, pace, TimeUnit.NANOSECONDS));
             message.getBody().subscribe(this);

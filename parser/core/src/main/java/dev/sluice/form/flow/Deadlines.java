@@ -50,10 +50,11 @@ public final class Deadlines {
      * Stops the clock of the client, because bytes or the end of the body have arrived. Call this method after the
      * bytes are in the queue, so that {@link #awaitClient} cannot start the clock again too early.
      *
-     * @param discarded whether the bytes are discarded, so that the form waits for the client again immediately
+     * <p>If the queue discards the bytes, the clock starts again immediately.
+     *
      * @return whether the client was fast enough
      */
-    public boolean received(int bytes, boolean discarded) {
+    public boolean received(int bytes, BodyQueue queue) {
         if (pace == null) {
             return true;
         }
@@ -63,7 +64,7 @@ public final class Deadlines {
             pace.stopWaiting(now);
             pace.received(bytes);
             boolean inTime = !pace.isTooSlow(now);
-            if (discarded) {
+            if (queue.isDiscarding()) { // read in the lock: discard() is called before awaitClient()
                 pace.startWaiting(now);
             }
             return inTime;
