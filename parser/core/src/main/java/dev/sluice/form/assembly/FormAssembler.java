@@ -217,7 +217,7 @@ public final class FormAssembler {
     private void beginPart() throws IOException {
         PartHead head = decoder.head();
         if (context.options().expandNested()) {
-            nested = NestedBody.of(head, counts.remaining(head));
+            nested = NestedBody.of(head, counts);
         }
         if (nested == null) {
             open(head);

@@ -26,13 +26,14 @@ final class NestedBody {
      *
      * <p>A part with a file name is always a file, so it is never expanded.
      *
-     * @param remaining options with the limits that remain for the form
+     * @param counts the parts of the form so far, without {@code part}
      */
-    static @Nullable NestedBody of(PartHead part, MultipartOptions remaining) throws MultipartException {
+    static @Nullable NestedBody of(PartHead part, FormLimits counts) throws MultipartException {
         String type = part.contentType();
         if (part.filename() != null || type == null || !"multipart/mixed".equals(part.mediaType()) || isEncoded(part)) {
             return null;
         }
+        MultipartOptions remaining = counts.remaining(part);
         try {
             return new NestedBody(
                     part, MultipartDecoder.create(Boundary.anyMultipart(type, remaining.preset()), remaining));
