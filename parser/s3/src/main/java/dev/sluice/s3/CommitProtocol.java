@@ -76,7 +76,7 @@ final class CommitProtocol {
     /** The time for which a tombstone stays. */
     static final Duration TOMBSTONE_AGE = Duration.ofDays(7);
 
-    /** The time that a form has for its commit. */
+    /** The age from which a form is no longer committed. */
     static final Duration MAX_COMMIT_TIME = TOMBSTONE_AGE.minusDays(2);
 
     /** The name of the intent of a deletion. */
@@ -92,7 +92,7 @@ final class CommitProtocol {
 
     private static final String ID = "[0-9a-f]{32}";
 
-    /** The time in which the intents of committed forms are collected, to be deleted by one request. */
+    /** The time for which the intents of committed forms are collected, so that one request deletes them. */
     private static final Duration COLLECTING = Duration.ofMillis(250);
 
     private static final SecureRandom RANDOM = new SecureRandom();

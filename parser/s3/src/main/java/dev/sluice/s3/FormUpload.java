@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * The upload of one form: a state machine. {@link CommitProtocol} describes the objects that it writes.
  *
  * <p><b>Threads.</b> Everything that happens to the form is an event: calls of the form and of its sinks, and the responses of the store.
- * Events run one after the other on the executor of the store, and only they access the state, so there are no locks. After each event,
+ * Events run one after the other on the executor of the store, and only they access the state, so no lock is needed. After each event,
  * {@link #advance} begins everything that has become possible.
  *
  * <p><b>Content.</b> A sink fills segments. A full segment becomes a {@link Job}: one piece of a multipart upload. A file that ends before its
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Requests.</b> An intent is written before anything of the form, and before each multipart upload. If the form fails, requests that
  * send content are cancelled, to free their memory. Requests that create something are not, because their response says what to clean up.
- * The clean-up begins when the form has ended and no request is open, so that no response can add to what it must delete.
+ * The clean-up begins when the form has ended and no request is open, so that no later response can add something to delete.
  *
  * <table>
  * <caption>Transitions</caption>
@@ -415,7 +415,7 @@ final class FormUpload {
         return file.upload;
     }
 
-    /** Gives memory to waiting sinks, or requests it. */
+    /** Gives memory to the sinks that wait for it, or requests memory for the first one. */
     private void serveWaiting() {
         while (!waiting.isEmpty() && !isRequestingMemory && !segments.isBusy()) {
             int piece = waiting.element().sent + 1;

@@ -18,8 +18,8 @@ import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
- * The check that an object was stored as it was sent. A matching checksum in the response proves it. If the response has none, a second
- * request asks for the checksum. If the store has none, a third request reads the object.
+ * The check that the stored bytes of an object are the bytes sent. A matching checksum in the response proves it. If the response has
+ * none, a second request asks for the checksum. If the store has none, a third request reads the object.
  */
 record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     /** The stored object as described by the response to a request. */

@@ -118,7 +118,7 @@ public class S3Sinks {
      * Ends the forms of this prefix that have received nothing for {@link Builder#maxAge}, and deletes what they have stored. Committed
      * forms and objects of other applications are not touched. Any number of processes may sweep at the same time.
      *
-     * @return a future of what was done. A form that cannot be swept, for example because its record is damaged, does not stop the sweep, but
+     * @return a future of the counts. A form that cannot be swept, for example because its record is damaged, does not stop the sweep, but
      *     makes the future fail at the end. If there are several, the failures after the first one are its suppressed exceptions
      */
     public CompletableFuture<Swept> sweep() {

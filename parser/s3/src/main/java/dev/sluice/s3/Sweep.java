@@ -49,9 +49,7 @@ final class Sweep {
         this.clock = clock;
     }
 
-    /**
-     * Ends the forms whose intents are old, and deletes what checks of the store have left. {@return the counts of what was done}
-     */
+    /** Ends the forms whose intents are old, and deletes the objects that probes have left. {@return the counts of what was removed} */
     CompletableFuture<S3Sinks.Swept> run() {
         Map<String, Open> found = new LinkedHashMap<>();
         return protocol.pages(protocol.open, page -> {
