@@ -520,13 +520,10 @@ class ExplorationTest {
 
         private void checkWords(byte[] witness, int step) {
             for (byte[] word : words) {
-                checkWord(witness, word, 0);
+                checkWord(witness, word, 0, word.length);
             }
             for (int i = 0; i < delimiters.size(); i++) {
-                byte[] word = delimiters.get(i);
-                for (int cut = i % step; cut < word.length; cut += step) {
-                    checkWord(witness, word, cut);
-                }
+                checkWord(witness, delimiters.get(i), i % step, step);
             }
         }
 
@@ -572,15 +569,17 @@ class ExplorationTest {
             return both;
         }
 
-        private void checkWord(byte[] witness, byte[] word, int cut) {
+        private void checkWord(byte[] witness, byte[] word, int firstCut, int step) {
             long singly =
                     start().feed(witness, 0, witness.length).feedSingly(word).close();
-            long whole = start().feed(witness, 0, witness.length)
-                    .feed(word, 0, cut)
-                    .feed(word, cut, word.length)
-                    .close();
-            chunked++;
-            requireSame(singly, whole, witness, word, cut);
+            for (int cut = firstCut; cut < word.length; cut += step) {
+                long whole = start().feed(witness, 0, witness.length)
+                        .feed(word, 0, cut)
+                        .feed(word, cut, word.length)
+                        .close();
+                chunked++;
+                requireSame(singly, whole, witness, word, cut);
+            }
         }
 
         private void requireSame(long expected, long actual, byte[] witness, byte[] word, int cut) {
