@@ -409,12 +409,12 @@ class MultipartHandlerTest {
         channel.writeInbound(head("/upload"));
         assertEquals(before + 1, reads.count);
         byte[] body = Upload.body(600_000);
-        channel.writeInbound(content(body, 0, 250_000));
+        channel.writeInbound(content(body, 0, 220_000));
         channel.runPendingTasks(); // ends the turn
-        channel.writeInbound(content(body, 250_000, 500_000));
+        channel.writeInbound(content(body, 220_000, 440_000));
         channel.runPendingTasks();
         assertEquals(before + 3, reads.count);
-        channel.writeInbound(content(body, 500_000, 530_000));
+        channel.writeInbound(content(body, 440_000, 540_000));
         channel.runPendingTasks();
         assertEquals(before + 3, reads.count, "reads while the window is full");
 

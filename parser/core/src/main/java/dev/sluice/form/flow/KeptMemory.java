@@ -16,8 +16,9 @@ import io.netty.buffer.CompositeByteBuf;
  * release their references at any time. The slices of a full network read have the same root, and a queue must not count it for each of
  * them. Slices are cut and queued in order, so a queue compares each buffer with its neighbour.
  *
- * <p>The capacity of a root is taken as its memory. The allocator rounds sizes up, and it may keep the memory of a released root for later
- * buffers. A composite buffer of an unknown class counts with its capacity.
+ * <p>A root counts with the capacity to which it can grow in place, including the bytes that the allocator adds when it rounds up. The
+ * current capacity is not constant: a codec may append the next read to a root whose slices are queued. The allocator may keep the memory
+ * of a released root for later buffers. A composite buffer of an unknown class counts with its capacity.
  */
 public final class KeptMemory {
     private KeptMemory() {}
@@ -35,7 +36,7 @@ public final class KeptMemory {
     public static long of(ByteBuf buffer) {
         ByteBuf root = root(buffer);
         if (!(root instanceof CompositeByteBuf components)) {
-            return root.capacity();
+            return root.writerIndex() + root.maxFastWritableBytes();
         }
         long sum = 0;
         for (ByteBuf component : components) {
@@ -51,7 +52,7 @@ public final class KeptMemory {
     public static ByteBuf compact(ByteBuf buffer) {
         ByteBuf root = root(buffer);
         long kept = of(root);
-        if (buffer.capacity() == kept || 2L * root.writerIndex() > kept) {
+        if (buffer.capacity() == root.capacity() || 2L * root.writerIndex() > kept) {
             return buffer;
         }
         try {

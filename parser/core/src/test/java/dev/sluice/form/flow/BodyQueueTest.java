@@ -77,6 +77,15 @@ class BodyQueueTest {
         assertEquals(7 * (READ / 8 + BodyQueue.OVERHEAD), memory.waiting());
     }
 
+    /** A codec may append the next read to the buffer of the previous one. */
+    @Test
+    void readThatGrows_countsTheSame() {
+        ByteBuf read = PooledByteBufAllocator.DEFAULT.directBuffer(144).writeZero(100);
+        queue.add(read.readRetainedSlice(50));
+        read.writeZero(50).release();
+        assertTrue(read.capacity() > 144);
+    }
+
     /** A client can fill a read with chunk extensions, so that it contains few bytes of the body. */
     @Test
     void fewBytesOfEachRead_fillTheWindow() {
@@ -123,8 +132,8 @@ class BodyQueueTest {
         ByteBuf composite = Unpooled.wrappedBuffer(read.retainedSlice(0, 10), read.retainedSlice(20, 10), read(1));
         assertEquals(3 * READ, KeptMemory.of(composite.slice(3, 1)));
         assertSame(read, KeptMemory.compact(read));
-        ByteBuf copy = KeptMemory.compact(composite);
-        assertEquals(21, KeptMemory.of(copy));
+        ByteBuf copy = KeptMemory.compact(composite.slice(0, 20));
+        assertEquals(20, KeptMemory.of(copy));
         assertEquals(1, read.refCnt());
         read.release();
         copy.release();
