@@ -65,9 +65,10 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
                                 ? new IOException("the object is missing: " + target.key(), failure)
                                 : failure);
             }
+            requireSame(size, found.contentLength());
             String sum = found.checksumCRC32();
             CompletableFuture<String> known = sum == null
-                    ? unlessDone(proven, () -> checksum(target.key()))
+                    ? unlessDone(proven, () -> checksum(target.key(), found.eTag()))
                     : CompletableFuture.completedFuture(composite.equals(sum) ? crc32 : sum);
             return known.thenApply(stored -> {
                 requireSame(crc32, stored);
@@ -94,7 +95,12 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
                                 request.bucket(bucket).key(target.key()).checksumMode(ChecksumMode.ENABLED))
                         .thenApply(response -> {
                             required("an ETag", response.eTag());
-                            // If the key must be new, the object may be one of another application, without a form.
+                            required(
+                                    "a length",
+                                    response.sdkHttpResponse()
+                                            .firstMatchingHeader("Content-Length")
+                                            .orElse(null));
+                            // With a condition, it may be an object of another application, which has no form.
                             if (!target.isNew() && target.metadata().containsKey("form")) {
                                 required("the form", response.metadata().get("form"));
                             }
@@ -103,10 +109,12 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     }
 
     /** Reads an object. {@return the checksum of its bytes} */
-    private CompletableFuture<String> checksum(String key) {
+    private CompletableFuture<String> checksum(String key, String etag) {
         return retries.trying("GetObject", () -> {
             CRC32 crc = new CRC32();
-            return client.getObject(request -> request.bucket(bucket).key(key), AsyncResponseTransformer.toPublisher())
+            return client.getObject(
+                            request -> request.bucket(bucket).key(key).ifMatch(etag),
+                            AsyncResponseTransformer.toPublisher())
                     .thenCompose(content -> content.subscribe(crc::update))
                     .thenApply(read -> Segment.base64(crc));
         });

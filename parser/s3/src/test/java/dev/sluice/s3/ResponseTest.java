@@ -58,8 +58,7 @@ class ResponseTest {
 
     /** A store with one key, which keeps versions and computes no checksums. */
     private static class Store implements S3AsyncClient {
-        private static final HeadObjectResponse HEAD =
-                HeadObjectResponse.builder().eTag("tag").build();
+        private static final HeadObjectResponse HEAD = head();
 
         private final List<String> deleted = new ArrayList<>();
         private final List<Integer> deletions = new ArrayList<>();
@@ -89,6 +88,16 @@ class ResponseTest {
         public CompletableFuture<PutObjectResponse> putObject(
                 Consumer<PutObjectRequest.Builder> request, AsyncRequestBody body) {
             return sent;
+        }
+
+        private static HeadObjectResponse head() {
+            HeadObjectResponse.Builder response = HeadObjectResponse.builder().eTag("tag");
+            response.contentLength((long) CONTENT.length);
+            response.sdkHttpResponse(SdkHttpResponse.builder()
+                    .statusCode(200)
+                    .putHeader("Content-Length", "3")
+                    .build());
+            return response.build();
         }
 
         @Override
