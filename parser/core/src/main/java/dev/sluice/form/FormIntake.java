@@ -152,6 +152,10 @@ public final class FormIntake {
             throw new IllegalStateException("offer() was called after finish(): create one intake per body");
         }
         int size = chunk.readableBytes();
+        if (size == 0) { // such as the last chunk of HTTP before a trailer
+            chunk.release();
+            return;
+        }
         boolean waits = queue.add(chunk);
         boolean inTime = deadlines.received(size, queue);
         if (waits) {

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * instance per process and share it.
  */
 public final class FormOptions {
+    private static final long SHORTEST_CHECK_NANOS = 1_000_000;
+    private static final long LONGEST_CHECK_NANOS = 1_000_000_000;
+
     private static final MultipartOptions DECODER_DEFAULTS = MultipartOptions.builder()
             .maxBodyBytes(Setting.MAX_BODY_BYTES.formDefault())
             .maxFiles(Setting.MAX_FILES.formDefault())
@@ -31,9 +34,6 @@ public final class FormOptions {
     private final long maxDrainBytes;
     private final @Nullable Boolean expandNested; // null if the preset decides
     private final long minBytesPerSecond;
-    private static final long SHORTEST_CHECK_NANOS = 1_000_000;
-    private static final long LONGEST_CHECK_NANOS = 1_000_000_000;
-
     private final Duration minRateGrace;
     private final Duration maxSinkWait;
     private final @Nullable PartDecider decider; // null to store all parts

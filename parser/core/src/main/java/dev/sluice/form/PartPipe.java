@@ -20,12 +20,13 @@ import org.jspecify.annotations.Nullable;
  * the form waits for the consumer. The thread of the consumer blocks while it waits for the client.
  *
  * <p>The stream ends when the <em>whole form</em> has succeeded. If the form fails, reading throws, so that the consumer cannot
- * mistake half an upload for a whole one. If the consumer closes its stream early, the form fails.
+ * mistake half an upload for a whole one. If the consumer closes its stream before the part is published, the form fails. Neither another
+ * sink of the form nor {@link FormAdmission#commit()} may wait for the end of the stream: it follows the commit.
  *
  * <p><b>Memory.</b> Bytes that wait for the consumer are charged to a {@link MemoryBudget} until they are read or discarded. A
  * retained slice keeps its whole chunk in memory, so the whole chunk is charged until the slice is read. A slice of at most half
- * of its chunk is copied instead, and slices of less than 512 bytes are collected, so the charge is at most about twice the size of the
- * slices. If the budget has no room, the form
+ * of its chunk is copied instead, and slices of less than 512 bytes are collected, so the charge is at most about three times the
+ * size of the slices. If the budget has no room, the form
  * is rejected with {@code MEMORY_FULL} (503), because the bytes have already arrived and cannot be written to disk.
  */
 public final class PartPipe implements PartSink {

@@ -255,6 +255,22 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
+    void emptyChunks_doNotFillTheWindow() throws IOException {
+        try (PushedForm form =
+                PushedForm.create(Upload.BOUNDARY, FormOptions.inMemory(budget).build())) {
+            ByteBuf read = Unpooled.buffer(64 << 10).writeZero(64 << 10);
+            long demand = form.intake().demand();
+            for (int i = 0; i < 10; i++) {
+                form.intake().offer(read.retainedSlice(i, 0));
+                form.intake().offer(Unpooled.EMPTY_BUFFER);
+            }
+            assertEquals(demand, form.intake().demand());
+            assertEquals(1, read.refCnt());
+            read.release();
+        }
+    }
+
+    @Test
     void sink_releasesBorrowedDataAndThrows_formLeavesNothing() throws IOException {
         IOException broken = new IOException("broken");
         PartSink careless = new PartSink() {

@@ -120,6 +120,9 @@ class PartPipeTest {
         pipe.publish();
         InputStream in = pipe.inputStream();
         assertEquals("all", new String(in.readNBytes(3), StandardCharsets.US_ASCII));
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedIOException.class, in::read, "the stream has not ended");
+        assertTrue(Thread.interrupted());
         pipe.retract();
         pipe.close();
         assertEquals(

@@ -2,6 +2,7 @@ package dev.sluice.form.flow;
 
 import dev.sluice.form.storage.UnchargedMemory;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.ReferenceCountUtil;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -9,33 +10,36 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received chunks of one form that are not decoded yet. The {@link #room()} is the number of bytes that the source may add. After
+ * The received chunks of one form that are not decoded yet. The {@link #room()} is the memory that the chunks of the source may add. After
  * {@link #discard}, further chunks are released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
- * the {@linkplain KeptMemory memory that it keeps} and {@value #OVERHEAD} bytes. If the chunk before it has the same root, it counts with its own capacity. So a network
- * read counts at most twice, and the chunks of a form keep at most one read more than they count with: the read whose first slice is
- * already decoded. A slice of a read that is mostly empty is copied. {@link UnchargedMemory} adds up the chunks of all forms. If the total
- * is too large, a form has no room until its own chunks are decoded.
+ * the {@linkplain KeptMemory memory that it keeps} and {@value #OVERHEAD} bytes. If the chunk before it has the same root, it counts with
+ * its own capacity. So a network read counts at most twice, and the chunks of a form keep at most one read more than they count with: the
+ * read whose first slice is already decoded. A slice of a read that is mostly empty is copied. {@link UnchargedMemory} adds up the chunks
+ * of all forms. If the total is too large, a form has no room until its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
  * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
  */
 public final class BodyQueue {
-    /** The maximum number of bytes of one form that wait to be decoded. */
+    /** The maximum memory of the chunks of one form that wait to be decoded. */
     public static final long WINDOW = 512 << 10;
 
     /** The memory of a chunk in addition to its bytes: the objects of the buffer and of the queue. */
     static final int OVERHEAD = 128;
 
+    /** A chunk and the memory that it counts with. */
+    private record Waiting(ByteBuf chunk, long cost) {}
+
     private final UnchargedMemory memory;
-    private final Queue<ByteBuf> chunks = new ConcurrentLinkedQueue<>();
+    private final Queue<Waiting> chunks = new ConcurrentLinkedQueue<>();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
     private final AtomicLong receivedBytes = new AtomicLong();
     private final AtomicLong bytesToDiscard = new AtomicLong();
     private @Nullable ByteBuf lastAddedRoot;
-    private @Nullable ByteBuf lastRemovedRoot;
+
     /** The memory that the removed chunk counts with until it is decoded. */
     private long costInDecoder;
 
@@ -63,17 +67,12 @@ public final class BodyQueue {
         }
         ByteBuf waiting = KeptMemory.compact(chunk);
         ByteBuf root = KeptMemory.root(waiting);
-        long kept = cost(waiting, root, lastAddedRoot);
+        long cost = OVERHEAD + (root == lastAddedRoot ? waiting.capacity() : KeptMemory.of(root));
         lastAddedRoot = root;
-        waitingBytes.addAndGet(kept);
-        memory.addWaiting(kept);
-        chunks.add(waiting);
+        waitingBytes.addAndGet(cost);
+        memory.addWaiting(cost);
+        chunks.add(new Waiting(waiting, cost));
         return true;
-    }
-
-    /** {@return the memory that {@code chunk} counts with after a chunk with the root {@code previous}} */
-    private static long cost(ByteBuf chunk, ByteBuf root, @Nullable ByteBuf previous) {
-        return OVERHEAD + (root == previous ? chunk.capacity() : KeptMemory.of(root));
     }
 
     public void finish() {
@@ -129,16 +128,15 @@ public final class BodyQueue {
 
     /** {@return the next chunk, which stays in the queue, or null} */
     public @Nullable ByteBuf peek() {
-        return chunks.peek();
+        Waiting next = chunks.peek();
+        return next == null ? null : next.chunk;
     }
 
     /** {@return the next chunk, <em>transferred</em> to the caller} It counts against the room until {@link #decoded}. */
     public ByteBuf remove() {
-        ByteBuf chunk = chunks.remove();
-        ByteBuf root = KeptMemory.root(chunk);
-        costInDecoder = cost(chunk, root, lastRemovedRoot);
-        lastRemovedRoot = root;
-        return chunk;
+        Waiting next = chunks.remove();
+        costInDecoder = next.cost;
+        return next.chunk;
     }
 
     /** Stops counting the memory of the chunk that was removed last. Idempotent. */
@@ -167,8 +165,9 @@ public final class BodyQueue {
     /** Releases all chunks. */
     public void clear() {
         while (!chunks.isEmpty()) {
-            remove().release();
+            ByteBuf chunk = remove();
             decoded();
+            ReferenceCountUtil.safeRelease(chunk); // a sink may have released it by mistake
         }
     }
 }

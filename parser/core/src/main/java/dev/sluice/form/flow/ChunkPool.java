@@ -30,12 +30,13 @@ public final class ChunkPool implements AutoCloseable {
     /** {@return an empty chunk} The caller must {@linkplain #give return} it. */
     public ByteBuf take() {
         ByteBuf chunk = free.poll();
-        return chunk == null ? ALLOCATOR.heapBuffer(CHUNK_SIZE, CHUNK_SIZE) : chunk.clear();
+        boolean usable = chunk != null && chunk.refCnt() == 1;
+        return usable ? chunk.clear() : ALLOCATOR.heapBuffer(CHUNK_SIZE, CHUNK_SIZE);
     }
 
     /**
-     * Returns a chunk to the pool, unless its bytes are still in use. A chunk that a sink has released once too often is discarded, so that
-     * it cannot fail another form.
+     * Returns a chunk to the pool, unless its bytes are still in use. A chunk whose last reference a sink has released by mistake
+     * is discarded, because it would fail another form.
      */
     public void give(ByteBuf chunk) {
         int references = chunk.refCnt();

@@ -47,7 +47,8 @@ public final class KeptMemory {
 
     /**
      * {@return {@code buffer}, or a copy of its bytes if at most half of the memory that it keeps was written} The buffer is
-     * <em>transferred</em>, and so is the result. A root is not copied, because it may be a read buffer that is about to be used again.
+     * <em>transferred</em>, and so is the result. A root is not copied, because it may be a read buffer that is about to be used again. If
+     * there is no memory for a copy, the buffer is returned.
      */
     public static ByteBuf compact(ByteBuf buffer) {
         ByteBuf root = root(buffer);
@@ -55,11 +56,15 @@ public final class KeptMemory {
         if (buffer.capacity() == root.capacity() || 2L * root.writerIndex() > kept) {
             return buffer;
         }
+        int size = buffer.readableBytes();
+        ByteBuf copy;
         try {
-            int size = buffer.readableBytes();
-            return buffer.alloc().buffer(size, size).writeBytes(buffer, buffer.readerIndex(), size);
-        } finally {
-            buffer.release();
+            copy = buffer.alloc().buffer(size, size);
+        } catch (OutOfMemoryError e) {
+            return buffer;
         }
+        copy.writeBytes(buffer, buffer.readerIndex(), size);
+        buffer.release();
+        return copy;
     }
 }

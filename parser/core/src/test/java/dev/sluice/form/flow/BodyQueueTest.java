@@ -77,6 +77,15 @@ class BodyQueueTest {
         assertEquals(7 * (READ / 8 + BodyQueue.OVERHEAD), memory.waiting());
     }
 
+    @Test
+    void clear_afterAReleaseTooMany_countsNothing() {
+        ByteBuf released = read(1);
+        queue.add(released);
+        queue.add(read(1));
+        released.release();
+        queue.clear();
+    }
+
     /** A codec may append the next read to the buffer of the previous one. */
     @Test
     void readThatGrows_countsTheSame() {

@@ -63,6 +63,12 @@ class ChunkPoolTest {
         chunk.release();
         pool.give(chunk);
         assertEquals(0, pool.kept());
+        ByteBuf pooled = pool.take();
+        pool.give(pooled);
+        pooled.release();
+        ByteBuf next = pool.take();
+        assertEquals(1, next.refCnt());
+        next.release();
     }
 
     @Test
