@@ -10,6 +10,7 @@ import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.CorruptedFrameException;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
@@ -18,6 +19,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.ReadOnlyHttpHeaders;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
@@ -122,21 +124,20 @@ final class FormExchange implements FormSource {
         }
     }
 
-    /** {@return the response with a length, or a plain error response if its headers cannot be changed} */
+    /** {@return the response with a length, and with headers that the handler can change} */
     private static FullHttpResponse complete(FullHttpResponse response) {
-        try {
-            return withLength(response);
-        } catch (RuntimeException e) {
-            response.release();
-            return withLength(plain(e));
+        FullHttpResponse complete = response.headers() instanceof ReadOnlyHttpHeaders
+                ? new DefaultFullHttpResponse(
+                        response.protocolVersion(),
+                        response.status(),
+                        response.content(),
+                        response.headers().copy(),
+                        response.trailingHeaders())
+                : response;
+        if (!HttpUtil.isContentLengthSet(complete) && !HttpUtil.isTransferEncodingChunked(complete)) {
+            HttpUtil.setContentLength(complete, complete.content().readableBytes());
         }
-    }
-
-    private static FullHttpResponse withLength(FullHttpResponse response) {
-        if (!HttpUtil.isContentLengthSet(response) && !HttpUtil.isTransferEncodingChunked(response)) {
-            HttpUtil.setContentLength(response, response.content().readableBytes());
-        }
-        return response;
+        return complete;
     }
 
     private FullHttpResponse responseTo(@Nullable Throwable failure) {
@@ -149,14 +150,9 @@ final class FormExchange implements FormSource {
                                     : new NullPointerException("FormReceiver.received completed with null")),
                     "FormReceiver.failed returned null");
         } catch (Throwable e) {
-            return plain(e);
+            FormReceiver plain = (form, fields) -> CompletableFuture.failedStage(e);
+            return plain.failed(e);
         }
-    }
-
-    /** {@return the response of a receiver without its own error responses} */
-    private static FullHttpResponse plain(Throwable failure) {
-        FormReceiver plain = (form, fields) -> CompletableFuture.failedStage(failure);
-        return plain.failed(failure);
     }
 
     FormOptions options() {

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A read is requested only if the queue is empty and more messages can be handled, so that a slow sink stops the
  * client. There is one exception: while a form waits for a sink, {@link #probe} reads ahead a little to notice that the
  * client has closed the connection. The memory that the queued contents keep is bounded for each connection, and for all
- * connections of the group together: a slice counts with the {@linkplain KeptMemory network read} that it was cut from, once for
- * all its slices. If a content must wait and keeps much more memory than it has bytes, it is copied.
+ * connections of the group together: a slice counts as the whole {@linkplain KeptMemory network read} that it was cut from, and each
+ * read counts once. The content of a message that must wait is copied if it keeps much more memory than its size.
  */
 final class InboundQueue {
     /**
@@ -89,7 +89,7 @@ final class InboundQueue {
         receivedBytes += bytesOf(message).readableBytes();
     }
 
-    /** Copies the content of the last message, which must wait, if it keeps much more memory than it has bytes. */
+    /** Copies the content of the last message if it keeps much more memory than its size. Called if the message must wait. */
     void compactLast() {
         if (messages.peekLast() instanceof HttpContent last) {
             messages.removeLast();
@@ -182,7 +182,7 @@ final class InboundQueue {
         read(ctx);
     }
 
-    /** {@return whether the next handlers have requested a read during a read, since the last call of this method} */
+    /** {@return whether, since the last call of this method, the next handlers have requested a read during another one} */
     boolean takeDeferredRead() {
         boolean deferred = readDeferred;
         readDeferred = false;

@@ -1142,25 +1142,15 @@ class MultipartHandlerTest {
 
     /** The client gets a response, and the form is closed, although the application has a bug. */
     @ParameterizedTest
-    @ValueSource(strings = {"received", "failed", "value", "read-only headers"})
-    void receiver_returnsNoUsableResponse_isAnsweredWith500AndLogged(String which) {
+    @ValueSource(strings = {"received", "failed", "value"})
+    void receiver_returnsNull_isAnsweredWith500AndLogged(String which) {
         FormReceiver broken = new FormReceiver() {
             @Override
             public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders fields) {
                 if (which.equals("failed")) {
                     throw new IllegalStateException("on purpose");
                 }
-                FullHttpResponse readOnly = new DefaultFullHttpResponse(
-                        HttpVersion.HTTP_1_1,
-                        HttpResponseStatus.OK,
-                        Unpooled.buffer().writeZero(1),
-                        new ReadOnlyHttpHeaders(true),
-                        EmptyHttpHeaders.INSTANCE);
-                return switch (which) {
-                    case "value" -> CompletableFuture.completedStage(null);
-                    case "received" -> null;
-                    default -> CompletableFuture.completedStage(readOnly);
-                };
+                return which.equals("value") ? CompletableFuture.completedStage(null) : null;
             }
 
             @Override
@@ -1175,6 +1165,23 @@ class MultipartHandlerTest {
             assertEquals(0, memory.used());
             assertEquals(List.of("the response to a form has the status 500"), log.messages);
         }
+    }
+
+    /** The handler sets a length, and {@code Connection: close} for a client of HTTP/1.0. */
+    @Test
+    void response_withReadOnlyHeaders_isSent() {
+        FullHttpResponse readOnly = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1,
+                HttpResponseStatus.OK,
+                Unpooled.buffer().writeZero(41),
+                new ReadOnlyHttpHeaders(true),
+                EmptyHttpHeaders.INSTANCE);
+        open(MultipartHandlers.onEventLoop(
+                Forms.of(options), request -> (form, fields) -> CompletableFuture.completedStage(readOnly)));
+        HttpRequest request = head("/upload");
+        request.setProtocolVersion(HttpVersion.HTTP_1_0);
+        channel.writeInbound(request, content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, true);
     }
 
     @Test
