@@ -51,8 +51,8 @@ public final class S3Form implements PartDecider, FormAdmission {
 
     /**
      * {@return options for this form only: its files go to the store, and it is committed at its end} For all sinks of the form, {@code
-     * maxSinkWait} is raised to ten minutes: if the store is silent, its own time limits end the form earlier, and if it is only slow, the
-     * form continues.
+     * maxSinkWait} is raised to ten minutes: if the store is silent, its own default time limits end the form earlier, and if it is only slow,
+     * the form continues.
      *
      * @param defaults the options of all forms
      */

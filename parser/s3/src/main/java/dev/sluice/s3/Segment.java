@@ -26,6 +26,9 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     /** Retained buffers may pin up to 1/16 of the capacity in memory beyond the bytes that they hold. After that, bytes are copied. */
     private static final int SLACK = 16;
 
+    /** The memory of the objects for a retained buffer. A client can send each byte in a buffer of its own. */
+    private static final int OVERHEAD = 256;
+
     /** Bytes are copied into buffers of a quarter of the current size of the segment, within these bounds. */
     private static final int MIN_GATHERED = 1 << 10;
 
@@ -43,7 +46,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private @Nullable ByteBuf gather;
     private long size;
 
-    /** The memory that the buffers keep in use. Neighbouring slices of one network read count it once. */
+    /** The memory that the buffers and their objects occupy. Neighbouring slices of one network read count it once. */
     private long pinned;
 
     /** The root of the last retained buffer. */
@@ -134,7 +137,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
         size += slice.readableBytes();
         ByteBuf root = KeptMemory.root(slice);
-        long memory = root == lastRoot ? 0 : KeptMemory.of(root);
+        long memory = OVERHEAD + (root == lastRoot ? 0 : KeptMemory.of(root));
         if (isLeased && pinned + memory - size <= capacity / SLACK - MAX_GATHERED) {
             endGathering();
             buffers.add(slice.retain());

@@ -114,6 +114,18 @@ class SegmentTest {
         assertInstanceOf(IllegalStateException.class, late.error);
     }
 
+    /** A client can send each byte as a chunk of HTTP. */
+    @Test
+    void singleBytes_areGathered() {
+        ByteBuf read = allocator.buffer(64 << 10).writeZero(64 << 10);
+        while (read.isReadable()) {
+            segment.add(read.readSlice(1), whole);
+        }
+        assertTrue(read.refCnt() < 4096, read.refCnt() + " references");
+        read.release();
+        segment.release();
+    }
+
     @Test
     void fullBuffer_isNotCopied() {
         byte[] bytes = new byte[64 << 10];
