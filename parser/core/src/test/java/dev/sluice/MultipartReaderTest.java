@@ -52,7 +52,7 @@ class MultipartReaderTest {
     }
 
     private static Part next(MultipartReader reader) throws IOException {
-        return Objects.requireNonNull(reader.nextPart(), "there is a part");
+        return Objects.requireNonNull(reader.nextPart(), "there is no further part");
     }
 
     /** {@return the text of the only part of a form with these header lines and this content} */

@@ -33,7 +33,8 @@ class HeaderParametersTest {
     /** Input that is expensive for regular expressions and careless scanners. */
     private static final List<String> TOKENS = List.of(
             (";a=~; a=b~; a=\"b\"~\\~\\\"~\"~\" ~\";~=\"~; ~ ;~ ~;~=~a=b c ~;a*0=b~; filename*1=b~%~%22~'~\u00e9"
-                            + "~;x=\"\\~=?~?=~x~x \"x~; a \t = \t b~; filename*0=\"\\\"\"~;" + " ".repeat(99)
+                            + "~;x=\"\\~;x=\"\\\\~; a~=?~?=~x~x \"x~; a \t = \t b~; filename*0=\"\\\"\"~;"
+                            + " ".repeat(99)
                             + "~\"" + " ".repeat(99))
                     .split("~"));
 

@@ -50,7 +50,7 @@ final class Disk {
         return taken;
     }
 
-    /** Returns the disk for the next run, after a run without an unexpected failure. */
+    /** Keeps the disk for the next run. Call this method only after a run without an unexpected failure. */
     void giveBack() {
         idle = this;
     }

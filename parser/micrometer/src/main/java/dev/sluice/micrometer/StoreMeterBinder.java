@@ -37,7 +37,7 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Like Micrometer's own binders, this one is weakly referenced by the registry. The store keeps it reachable.
  *
- * <p>Thread-safe. Except for the two gauges, events before {@link #bindTo} are not counted.
+ * <p>Thread-safe. Only the two gauges include events before {@link #bindTo}.
  */
 public final class StoreMeterBinder implements MeterBinder, StoreMetrics {
     private final Tags tags;

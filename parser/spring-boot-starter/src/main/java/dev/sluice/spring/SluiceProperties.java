@@ -155,7 +155,7 @@ final class SluiceProperties {
     }
 
     /**
-     * Sets Boot's threshold for one file. If it is larger than Sluice's default limit for a whole form in memory,
+     * Sets Boot's threshold for one file. If it is not less than Sluice's default limit for a whole form in memory,
      * removes that limit, which would make the threshold ineffective.
      */
     private static void putThreshold(Map<Setting, String> boot, long bytes) {
@@ -229,8 +229,8 @@ final class SluiceProperties {
     }
 
     /**
-     * {@return {@code value} in the syntax of {@link Setting}, converted if it is a size or time of Spring, such as
-     * 10MB or 1m}
+     * {@return {@code value} in the syntax of {@link Setting}, converted if it is a size or duration in the notation of Spring, such
+     * as 10MB or 1m}
      */
     private static String toSluiceSyntax(Setting setting, String value) {
         if (setting.kind() == Setting.Kind.BYTES && value.matches("(?i)[0-9]+[KMGT]?B")) {

@@ -48,7 +48,7 @@ final class EventGate {
         }
         Readiness readiness = Readiness.pending();
         pendingReadiness.set(readiness);
-        resumeSender(); // a request that came after the check above found no readiness
+        resumeSender(); // a request between the check and this line has found no readiness to resume
         return readiness;
     }
 

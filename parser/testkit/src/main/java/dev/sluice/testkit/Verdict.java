@@ -94,8 +94,11 @@ public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
 
     private static @Nullable String difference(
             ExpectedPart expected, Outcome.Part part, boolean formData, boolean folded) {
-        if (expected.size != part.body().length || !expected.sha256.equals(TestForm.sha256(part.body()))) {
+        if (expected.size != part.body().length) {
             return "body of " + expected.size + " bytes expected, was " + part.body().length + " bytes";
+        }
+        if (!expected.sha256.equals(TestForm.sha256(part.body()))) {
+            return "body of " + expected.size + " bytes has other content than expected";
         }
         if (formData && !sameText(expected.name, expected.rawName, part.name(), part.rawName())) {
             return "name " + expected.name + " expected, was " + part.name();
