@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Memory.</b> Bytes that wait for the consumer are charged to a {@link MemoryBudget} until they are read or discarded. A
  * retained slice keeps its whole chunk in memory, so the whole chunk is charged until the slice is read. A slice of at most half
  * of its chunk is copied instead, and slices of less than 512 bytes are collected, so the charge is at most about three times the
- * size of the slices. If the budget has no room, the form
- * is rejected with {@code MEMORY_FULL} (503), because the bytes have already arrived and cannot be written to disk.
+ * size of the slices. If the budget has no room, the form is rejected with {@code MEMORY_FULL} (503), because the bytes have
+ * already arrived and cannot be written to disk.
  */
 public final class PartPipe implements PartSink {
     private enum End {

@@ -37,12 +37,15 @@ final class InboundQueue {
     private final Deque<Object> messages = new ArrayDeque<>();
     private final int maxBytes;
     private final long maxTotalMemory;
+
     /** The memory that the queues of all connections keep. */
     private final AtomicLong totalMemory;
 
     private long bytes;
+
     /** The memory that the contents keep. */
     private long memory;
+
     /** The part of {@link #memory} that is included in {@link #totalMemory}. */
     private long reportedMemory;
 

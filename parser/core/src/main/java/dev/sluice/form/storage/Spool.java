@@ -28,7 +28,7 @@ public final class Spool implements Closeable {
     private static final int FORMS = 16;
 
     /** The number of failed deletions to repeat for each new file. */
-    private static final int MOST_RETRIES = 2;
+    private static final int MAX_RETRIES = 2;
 
     private final Path root;
     private final Supplier<String> names;
@@ -259,7 +259,7 @@ public final class Spool implements Closeable {
     /** Tries again to delete a few files. If none can be deleted, trying all of them would delay each new file. */
     private void retryDeletes() {
         SpoolFile file;
-        for (int count = 0; count < MOST_RETRIES && (file = undeleted.poll()) != null; count++) {
+        for (int count = 0; count < MAX_RETRIES && (file = undeleted.poll()) != null; count++) {
             file.delete();
         }
     }
