@@ -17,6 +17,5 @@ module dev.sluice {
             dev.sluice.s3;
     exports dev.sluice.task to
             dev.sluice.s3,
-            dev.sluice.servlet,
-            dev.sluice.webflux;
+            dev.sluice.servlet;
 }

@@ -81,8 +81,8 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      * <p>The stage fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the failure given
      * to {@link #onError}. If the commit of a form has begun, the form can complete even after {@link #onError}.
      *
-     * <p>This is always the same future. If it is cancelled, the form is aborted, or closed if it still completes. Do not cancel a stage
-     * that depends on it: the form would continue, and nothing would close it.
+     * <p>This is always the same future. If it is cancelled, the subscription is cancelled as well, and the form is aborted, or closed if
+     * it still completes. Do not cancel a stage that depends on it: the form would continue, and nothing would close it.
      */
     public CompletionStage<MultipartForm> completion() {
         return completion;
@@ -194,8 +194,9 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
 
     private void receiverEnded(@Nullable MultipartForm form, @Nullable Throwable thrown) {
         if (completion.isCancelled()) {
+            failure = thrown;
             abort(Objects.requireNonNull(thrown));
-            proceed();
+            proceed(); // cancels the subscription
         }
     }
 

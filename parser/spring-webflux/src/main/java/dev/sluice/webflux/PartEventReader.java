@@ -9,9 +9,14 @@ import org.springframework.core.ResolvableType;
 import org.springframework.http.ReactiveHttpInputMessage;
 import org.springframework.http.codec.multipart.PartEvent;
 import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /** A reader that emits the events of a form as its bytes arrive. */
 final class PartEventReader extends FormMessageReader<PartEvent> {
+    /** Runs each task on the calling thread, or on the thread that is running an earlier task of the same worker. */
+    private static final Scheduler CALLER = Schedulers.fromExecutor(Runnable::run, true);
+
     PartEventReader(Forms forms, boolean rejectsOthers) {
         super(forms, rejectsOthers);
     }
@@ -32,14 +37,15 @@ final class PartEventReader extends FormMessageReader<PartEvent> {
                             forms.options().memory().open(),
                             gate)))
                     .build();
-            BodySource source = new BodySource(message, null, events.contextView());
+            BodySource source =
+                    new BodySource(forms, options, message, CALLER.createWorker()::schedule, events.contextView());
             events.onDispose(source);
             SluiceWebFlux.endWithRequest(events.contextView(), source);
+            // A time limit ends the form on a thread of the JDK's timer, which must not run code of the application.
             source.start(
-                    forms,
-                    options,
                     form -> complete(form, gate),
-                    failure -> events.error(Rejections.toSpringException(failure)));
+                    failure ->
+                            Schedulers.parallel().schedule(() -> events.error(Rejections.toSpringException(failure))));
         });
     }
 

@@ -132,14 +132,11 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
             FormOptions options,
             BiConsumer<MultipartForm, MonoSink<T>> emit) {
         return Mono.create(sink -> {
-            BodySource source = new BodySource(message, Schedulers.boundedElastic(), sink.contextView());
+            BodySource source =
+                    new BodySource(forms, options, message, Schedulers.boundedElastic()::schedule, sink.contextView());
             sink.onDispose(source);
             endWithRequest(sink.contextView(), source);
-            source.start(
-                    forms,
-                    options,
-                    form -> emit.accept(form, sink),
-                    failure -> sink.error(Rejections.toSpringException(failure)));
+            source.start(form -> emit.accept(form, sink), failure -> sink.error(Rejections.toSpringException(failure)));
         });
     }
 
