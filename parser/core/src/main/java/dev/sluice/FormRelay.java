@@ -2,7 +2,7 @@ package dev.sluice;
 
 import dev.sluice.encode.ChunkInputStream;
 import dev.sluice.encode.RelayedHead;
-import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.header.TransferEncoding;
 import dev.sluice.legacy.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -200,7 +200,8 @@ public final class FormRelay implements AutoCloseable {
             case PART_BEGIN -> begin(decoder.head());
             case DATA -> {
                 if (passing) {
-                    write(decoded(decoder.data()), false);
+                    ByteBuf data = decoder.data();
+                    write(transfer == null ? data.retain() : transfer.decode(data), false);
                 }
             }
             case END -> {
@@ -208,7 +209,7 @@ public final class FormRelay implements AutoCloseable {
             }
             default -> { // PART_END
                 if (passing) {
-                    write(rest(), true);
+                    write(transfer == null ? Unpooled.EMPTY_BUFFER : transfer.decode(null), true);
                 }
             }
         }
@@ -216,7 +217,7 @@ public final class FormRelay implements AutoCloseable {
     }
 
     private void begin(PartHead client) throws IOException {
-        transfer = LegacyFormats.transferDecoder(client.transferEncoding(), problem -> malformed(client, problem));
+        transfer = TransferEncoding.decoder(client);
         Part part = rule.apply(client);
         ByteBuf content = part == null ? null : part.content;
         passing = part != null && content == null;
@@ -237,32 +238,6 @@ public final class FormRelay implements AutoCloseable {
         }
         waiting.add(encoder.finish());
         return true;
-    }
-
-    private static MultipartException malformed(PartHead head, String problem) {
-        return head.because(MultipartException.Reason.MALFORMED_TRANSFER_ENCODING)
-                .saying("the body of a part " + problem)
-                .build();
-    }
-
-    /** {@return the content after transfer decoding, <em>transferred</em>} */
-    private ByteBuf decoded(ByteBuf data) throws IOException {
-        TransferDecoder transfer = this.transfer;
-        if (transfer == null) {
-            return data.retain();
-        }
-        byte[] decoded = new byte[TransferDecoder.maxDecoded(data.readableBytes())];
-        return Unpooled.wrappedBuffer(decoded, 0, transfer.decode(data, decoded));
-    }
-
-    /** {@return the bytes that the transfer decoder still holds at the end of the part} */
-    private ByteBuf rest() throws IOException {
-        TransferDecoder transfer = this.transfer;
-        if (transfer == null) {
-            return Unpooled.EMPTY_BUFFER;
-        }
-        byte[] rest = new byte[TransferDecoder.maxDecoded(0)];
-        return Unpooled.wrappedBuffer(rest, 0, transfer.end(rest));
     }
 
     /**

@@ -4,11 +4,11 @@ import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.ChannelOutput;
 import dev.sluice.header.SafeFilename;
-import dev.sluice.legacy.DecodedBody;
-import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.header.TransferEncoding;
 import dev.sluice.legacy.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -298,9 +298,7 @@ public final class MultipartReader implements AutoCloseable {
 
         /** {@return a decoder for the transfer encoding, or null if the body needs none} */
         private @Nullable TransferDecoder transferDecoder() {
-            return options.decodeTransferEncodings()
-                    ? LegacyFormats.transferDecoder(head().transferEncoding(), this::malformed)
-                    : null;
+            return options.decodeTransferEncodings() ? TransferEncoding.decoder(head()) : null;
         }
 
         /**
@@ -332,12 +330,6 @@ public final class MultipartReader implements AutoCloseable {
 
         private MultipartException.Builder because(Reason reason, long at) {
             return MultipartException.because(reason).part(index, name).at(at);
-        }
-
-        private MultipartException malformed(String problem) {
-            return because(Reason.MALFORMED_TRANSFER_ENCODING, decoder.partOffset())
-                    .saying("the body of a part " + problem)
-                    .build();
         }
 
         private Charset charset() throws MultipartException {
@@ -441,11 +433,17 @@ public final class MultipartReader implements AutoCloseable {
 
         /** The body as a stream, after transfer decoding. */
         private final class BodyStream extends InputStream {
-            private final @Nullable DecodedBody decoded;
+            private final @Nullable TransferDecoder transfer;
+
+            /** Decoded bytes that have not been read yet. */
+            private ByteBuf decoded = Unpooled.EMPTY_BUFFER;
+
+            private boolean decodedAll;
+            private @Nullable IOException malformed;
             private boolean closed;
 
             BodyStream(@Nullable TransferDecoder transfer) {
-                this.decoded = transfer == null ? null : new DecodedBody(transfer, Part.this::readable);
+                this.transfer = transfer;
             }
 
             @Override
@@ -468,7 +466,7 @@ public final class MultipartReader implements AutoCloseable {
 
             @Override
             public int available() {
-                ByteBuf bytes = decoded == null ? data : decoded.available();
+                ByteBuf bytes = transfer == null ? data : decoded;
                 return closed || current != Part.this || bytes == null ? 0 : bytes.readableBytes();
             }
 
@@ -477,7 +475,25 @@ public final class MultipartReader implements AutoCloseable {
                 if (closed) {
                     throw new IOException("the stream is closed");
                 }
-                return decoded == null ? readable() : decoded.next();
+                return transfer == null ? readable() : decodedBy(transfer);
+            }
+
+            /** {@return at least one byte, or null at the end} After malformed bytes, each call throws the same exception. */
+            private @Nullable ByteBuf decodedBy(TransferDecoder transfer) throws IOException {
+                if (malformed != null) {
+                    throw malformed;
+                }
+                while (!decoded.isReadable() && !decodedAll) {
+                    ByteBuf bytes = readable();
+                    decodedAll = bytes == null;
+                    try {
+                        decoded = transfer.decode(bytes);
+                    } catch (IOException e) {
+                        malformed = e;
+                        throw e;
+                    }
+                }
+                return decoded.isReadable() ? decoded : null;
             }
 
             @Override

@@ -6,7 +6,8 @@ import dev.sluice.Deviation;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
 import dev.sluice.legacy.Continuations;
-import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.legacy.EncodedWords;
+import dev.sluice.legacy.ExtendedValue;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -426,13 +427,13 @@ final class DispositionParser {
         /** {@return the decoded value (RFC 8187); null if it is missing or malformed, or its charset is unknown} */
         @Nullable
         String decoded() {
-            return isPresent() ? LegacyFormats.extendedValue(bytes, from, to) : null;
+            return isPresent() ? ExtendedValue.decode(bytes, from, to) : null;
         }
 
         /** {@return the decoded value if it consists of RFC 2047 encoded words; null otherwise} */
         @Nullable
         String words(Charset charset) {
-            return isPresent() && from < to && bytes[from] == '=' ? LegacyFormats.encodedWords(text(charset)) : null;
+            return isPresent() && from < to && bytes[from] == '=' ? EncodedWords.in(text(charset)) : null;
         }
 
         /** {@return whether the value has the form of an RFC 2047 encoded word} */

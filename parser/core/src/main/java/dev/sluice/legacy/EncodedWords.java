@@ -5,11 +5,11 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /** A decoder of texts that consist of RFC 2047 encoded words such as {@code =?utf-8?B?w7w=?=}, separated by blanks. */
-final class EncodedWords {
+public final class EncodedWords {
     private EncodedWords() {}
 
     /** {@return the decoded words of {@code text}; null if it contains anything else or a word that cannot be decoded} */
-    static @Nullable String in(String text) {
+    public static @Nullable String in(String text) {
         StringBuilder decoded = new StringBuilder();
         int at = 0;
         while (at < text.length()) {

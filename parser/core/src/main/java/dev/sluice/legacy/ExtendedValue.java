@@ -9,11 +9,14 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** A decoder of extended parameter values such as {@code UTF-8''a%20b} (RFC 8187). */
-final class ExtendedValue {
+public final class ExtendedValue {
     private ExtendedValue() {}
 
-    /** {@return the text of {@code charset'language'value}; null if an escape is malformed or the charset is unknown} */
-    static @Nullable String decode(byte[] bytes, int from, int to) {
+    /**
+     * {@return the text of {@code charset'language'value}; null if an escape is malformed or the charset is unknown} For values that are
+     * split into several parameters, see {@link Continuations}.
+     */
+    public static @Nullable String decode(byte[] bytes, int from, int to) {
         int value = afterLanguage(bytes, from, to);
         if (value < 0) {
             return null;

@@ -1,32 +1,46 @@
 package dev.sluice.legacy;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.util.Locale;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** An incremental decoder for the transfer encoding of one part. Not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
     /**
-     * {@return the maximum number of bytes that {@link #decode} writes if it reads {@code encoded} bytes; for 0, the maximum that
-     * {@link #end} writes}
+     * {@return a decoder for a {@code Content-Transfer-Encoding} (RFC 2045 section 6); null if it is unknown or does not change bytes}
+     *
+     * @param error creates the exception for malformed bytes from a description of the problem
      */
-    static int maxDecoded(int encoded) {
-        return encoded + 3;
+    static @Nullable TransferDecoder of(@Nullable String encoding, Function<String, IOException> error) {
+        return switch (encoding == null ? "" : encoding.toLowerCase(Locale.ROOT)) {
+            case "base64" -> new Base64Decoder(error);
+            case "quoted-printable" -> new QuotedPrintableDecoder();
+            default -> null;
+        };
     }
 
     /**
-     * Decodes all bytes of the buffer, which is <em>borrowed</em>.
+     * {@return the decoded bytes, in a new array}
      *
-     * @param to receives the bytes; {@link #maxDecoded} is a sufficient length
+     * @param encoded the next bytes of the content, <em>borrowed</em>, which are read to their end; null at the end of the content
+     * @throws IOException if the bytes are malformed or incomplete; the decoder cannot be used afterwards
+     */
+    default ByteBuf decode(@Nullable ByteBuf encoded) throws IOException {
+        byte[] to = new byte[(encoded == null ? 0 : encoded.readableBytes()) + 3];
+        return Unpooled.wrappedBuffer(to, 0, encoded == null ? end(to) : decode(encoded, to));
+    }
+
+    /**
+     * Decodes all bytes of {@code encoded}.
+     *
+     * @param to receives the bytes; must have room for three more than {@code encoded} has, because an earlier call may have kept some
      * @return the number of bytes written, from index 0
-     * @throws IOException if the bytes are malformed; the decoder cannot be used afterwards
      */
     int decode(ByteBuf encoded, byte[] to) throws IOException;
 
-    /**
-     * Ends the content and writes its last bytes.
-     *
-     * @return the number of bytes written, from index 0
-     * @throws IOException if bytes are missing
-     */
+    /** Like {@link #decode(ByteBuf, byte[])}, for the last bytes, which earlier calls have kept. */
     int end(byte[] to) throws IOException;
 }

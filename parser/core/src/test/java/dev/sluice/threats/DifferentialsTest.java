@@ -17,7 +17,6 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PushedForm;
-import dev.sluice.legacy.LegacyFormats;
 import dev.sluice.legacy.TransferDecoder;
 import dev.sluice.testkit.HostileBodies;
 import dev.sluice.testkit.ProofSize;
@@ -272,8 +271,8 @@ class DifferentialsTest {
 
     /** Decodes base64, and checks that each byte is read once and little memory is allocated. */
     private static void assertReadOnce(byte[] encoded, int chunkSize) throws IOException {
-        TransferDecoder decoder = LegacyFormats.transferDecoder("base64", IOException::new);
-        byte[] decoded = new byte[TransferDecoder.maxDecoded(chunkSize)];
+        TransferDecoder decoder = TransferDecoder.of("base64", IOException::new);
+        byte[] decoded = new byte[chunkSize + 3];
         long reads = 0;
         long allocated = 0;
         for (int at = 0; at < encoded.length; at += chunkSize) {

@@ -9,7 +9,7 @@ import dev.sluice.form.Readiness;
 import dev.sluice.form.SkippedPart;
 import dev.sluice.form.storage.FormMemory;
 import dev.sluice.form.storage.StoredContent;
-import dev.sluice.legacy.LegacyFormats;
+import dev.sluice.header.TransferEncoding;
 import dev.sluice.legacy.TransferDecoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -72,16 +72,8 @@ public final class PartDestination implements AutoCloseable {
         this.context = context;
         this.memory = memory;
         this.head = head;
-        this.transfer = context.options().multipart().decodeTransferEncodings()
-                ? LegacyFormats.transferDecoder(head.transferEncoding(), this::malformed)
-                : null;
+        this.transfer = context.options().multipart().decodeTransferEncodings() ? TransferEncoding.decoder(head) : null;
         this.charsetField = TextRules.namesCharset(head) ? new ByteArrayOutputStream() : null;
-    }
-
-    private MultipartException malformed(String what) {
-        return head.because(Reason.MALFORMED_TRANSFER_ENCODING)
-                .saying("the body of a part " + what)
-                .build();
     }
 
     void decide() throws IOException {
@@ -135,11 +127,7 @@ public final class PartDestination implements AutoCloseable {
 
     /** @param data bytes of the part before transfer decoding, <em>borrowed</em> */
     Readiness write(ByteBuf data) throws IOException {
-        if (transfer == null) {
-            return receive(data);
-        }
-        byte[] decoded = new byte[TransferDecoder.maxDecoded(data.readableBytes())];
-        return receive(Unpooled.wrappedBuffer(decoded, 0, transfer.decode(data, decoded)));
+        return receive(transfer == null ? data : transfer.decode(data));
     }
 
     private Readiness receive(ByteBuf data) throws IOException {
@@ -203,7 +191,7 @@ public final class PartDestination implements AutoCloseable {
     Readiness end() throws IOException {
         while (endSteps < 3) {
             Readiness ready = switch (endSteps++) {
-                case 0 -> endTransfer();
+                case 0 -> transfer == null ? Readiness.READY : receive(transfer.decode(null));
                 case 1 -> peeked.length > 0 ? decideByPeek(Unpooled.EMPTY_BUFFER) : Readiness.READY;
                 default -> complete();
             };
@@ -219,14 +207,6 @@ public final class PartDestination implements AutoCloseable {
             content.complete();
         }
         return sink == null ? Readiness.READY : sink.complete();
-    }
-
-    private Readiness endTransfer() throws IOException {
-        if (transfer == null) {
-            return Readiness.READY;
-        }
-        byte[] last = new byte[TransferDecoder.maxDecoded(0)];
-        return receive(Unpooled.wrappedBuffer(last, 0, transfer.end(last)));
     }
 
     /** {@return the number of bytes of memory that {@link #moveToFile} would release} */

@@ -1,0 +1,20 @@
+package dev.sluice.header;
+
+import dev.sluice.MultipartException.Reason;
+import dev.sluice.PartHead;
+import dev.sluice.legacy.TransferDecoder;
+import org.jspecify.annotations.Nullable;
+
+/** The transfer encoding of the content of a part. */
+public final class TransferEncoding {
+    private TransferEncoding() {}
+
+    /** {@return a decoder for the content of a part; null if its transfer encoding is unknown or does not change bytes} */
+    public static @Nullable TransferDecoder decoder(PartHead head) {
+        return TransferDecoder.of(
+                head.transferEncoding(),
+                problem -> head.because(Reason.MALFORMED_TRANSFER_ENCODING)
+                        .saying("the body of a part " + problem)
+                        .build());
+    }
+}
