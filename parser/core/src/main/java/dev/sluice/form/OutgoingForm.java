@@ -20,6 +20,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,13 +41,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf>, AutoCloseable {
+    /** A subscriber, and a function that passes a buffer to it, <em>transferred</em>. */
+    private record Recipient(Flow.Subscriber<?> subscriber, Consumer<ByteBuf> onNext) {}
+
     private final MultipartEncoder encoder;
 
     private final SerialTask delivering = new SerialTask(this::deliver);
     private final AtomicBoolean hasSubscriber = new AtomicBoolean();
     private final AtomicLong demand = new AtomicLong();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    private volatile Flow.@Nullable Subscriber<? super ByteBuf> subscriber;
+    private volatile @Nullable Recipient recipient;
     private volatile boolean cancelled;
 
     // The incoming form writes these fields in this order, and deliver() reads them in the reverse order: the buffers,
@@ -201,8 +205,21 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     /** @param subscriber receives the buffers, <em>transferred</em>. A second subscriber gets {@code onError} */
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuf> subscriber) {
+        subscribe(new Recipient(subscriber, subscriber::onNext));
+    }
+
+    /** {@return the body for the client of the JDK, of unknown length} Content is copied, because that client does not release it. */
+    public HttpRequest.BodyPublisher publisher() {
+        return HttpRequest.BodyPublishers.fromPublisher(copies -> subscribe(new Recipient(copies, bytes -> {
+            ByteBuffer copy = ByteBuffer.wrap(ByteBufUtil.getBytes(bytes));
+            bytes.release();
+            copies.onNext(copy);
+        })));
+    }
+
+    private void subscribe(Recipient given) {
         boolean first = hasSubscriber.compareAndSet(false, true);
-        subscriber.onSubscribe(new Flow.Subscription() {
+        given.subscriber.onSubscribe(new Flow.Subscription() {
             @Override
             public void request(long count) {
                 if (first && count > 0) {
@@ -222,39 +239,12 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
             }
         });
         if (first) {
-            this.subscriber = subscriber;
+            recipient = given;
             signal();
         } else {
-            subscriber.onError(new IllegalStateException(
+            given.subscriber.onError(new IllegalStateException(
                     "the form can be sent only once, because it is not kept: do not repeat the request"));
         }
-    }
-
-    /** {@return the body for the client of the JDK, of unknown length} Content is copied, because that client does not release it. */
-    public HttpRequest.BodyPublisher publisher() {
-        return HttpRequest.BodyPublishers.fromPublisher(copies -> subscribe(new Flow.Subscriber<>() {
-            @Override
-            public void onSubscribe(Flow.Subscription subscription) {
-                copies.onSubscribe(subscription);
-            }
-
-            @Override
-            public void onNext(ByteBuf bytes) {
-                ByteBuffer copy = ByteBuffer.wrap(ByteBufUtil.getBytes(bytes));
-                bytes.release();
-                copies.onNext(copy);
-            }
-
-            @Override
-            public void onError(Throwable reason) {
-                copies.onError(reason);
-            }
-
-            @Override
-            public void onComplete() {
-                copies.onComplete();
-            }
-        }));
     }
 
     private void signal() {
@@ -267,7 +257,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     private boolean deliver() {
         Readiness waitingForm = blocked;
         boolean last = committing;
-        Flow.Subscriber<? super ByteBuf> to = subscriber;
+        Recipient to = recipient;
         while (failure.get() == null && to != null && demand.get() > 0) {
             ByteBuf next = waiting.poll();
             if (next == null) {
@@ -275,7 +265,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
             }
             demand.decrementAndGet();
             try {
-                to.onNext(next);
+                to.onNext.accept(next);
             } catch (RuntimeException | Error e) {
                 cancelled = true;
                 failure.compareAndSet(null, e);
@@ -284,18 +274,18 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         Throwable reason = complete ? null : failure.get();
         if (reason != null) {
             for (ByteBuf next; (next = waiting.poll()) != null; next.release()) {}
-            subscriber = null;
+            recipient = null;
             if (to != null && !cancelled) {
-                IsolatedCall.run(() -> to.onError(reason));
+                IsolatedCall.run(() -> to.subscriber.onError(reason));
             }
             if (waitingForm != null) {
                 waitingForm.fail(reason);
             }
         } else if (waiting.isEmpty()) {
             if (last && to != null) {
-                subscriber = null;
+                recipient = null;
                 complete = true;
-                IsolatedCall.run(to::onComplete);
+                IsolatedCall.run(to.subscriber::onComplete);
             }
             if (waitingForm != null && (last ? complete : demand.get() > 0)) {
                 waitingForm.ready();
