@@ -90,10 +90,14 @@ final class ConnectionCloser {
         ctx.writeAndFlush(new DefaultHttp2ResetFrame(error)).addListener(ChannelFutureListener.CLOSE);
     }
 
+    /** {@return the rest of the time that the client has for its next step, in nanoseconds} */
+    long nanosLeft() {
+        return (begun ? group.drainNanos() : group.idleNanos()) - (System.nanoTime() - timerStart);
+    }
+
     /** Closes the connection if the client has exceeded its time, or the limit of drained bytes. */
     void closeIfTimedOut(ChannelHandlerContext ctx) {
-        long left = (begun ? group.drainNanos() : group.idleNanos()) - (System.nanoTime() - timerStart);
-        if (left >= 0 && !(begun && isDrainLimitExceeded())) {
+        if (nanosLeft() >= 0 && !(begun && isDrainLimitExceeded())) {
             return;
         } else if (begun && isStream(ctx.channel()) && !ctx.isRemoved()) {
             reset(ctx, Http2Error.NO_ERROR);

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The handler of one HTTP/1.1 connection or HTTP/2 stream, created by {@link MultipartHandlers}. It receives the forms,
@@ -42,6 +43,9 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private boolean autoRead;
     private boolean handlingQueue;
 
+    /** The next call of {@link #checkTimeouts}; null before the first one is scheduled. */
+    private @Nullable ScheduledFuture<?> timer;
+
     MultipartHandler(HandlerGroup group) {
         this.group = group;
         inbound = new InboundQueue(group);
@@ -56,17 +60,14 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         autoRead = ctx.channel().config().isAutoRead();
         ctx.channel().config().setAutoRead(false);
         group.register(ctx, ended, () -> advance(ctx), () -> closer.close(ctx));
-        long tick = group.forms().options().paceCheckNanos();
-        ScheduledFuture<?> timer =
-                ctx.executor().scheduleWithFixedDelay(() -> checkTimeouts(ctx), tick, tick, TimeUnit.NANOSECONDS);
-        // A running timer would keep the connection reachable.
-        ended.whenComplete((nothing, failure) -> timer.cancel(false));
+        scheduleCheck(ctx);
         executeLater(ctx, () -> {});
     }
 
     /** Also called when the channel is closed. */
     @Override
     public void handlerRemoved(ChannelHandlerContext ctx) {
+        cancelTimer(); // it would keep the connection reachable
         if (ctx.channel().isActive()) {
             ctx.channel().config().setAutoRead(autoRead);
         }
@@ -140,6 +141,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         }
         if (!closer.hasBegun() && request.closesConnection()) {
             closer.begin(ctx, request.maxDrainBytes());
+            scheduleCheck(ctx);
         }
         handleQueue(ctx);
         inbound.reportMemory();
@@ -252,6 +254,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
                 inbound.remove();
             }
             form.begin(response -> respond(ctx, response));
+            scheduleCheck(ctx);
         }
     }
 
@@ -287,6 +290,30 @@ public final class MultipartHandler extends ChannelDuplexHandler {
 
     // ---- timeouts, events and exceptions
 
+    /**
+     * Schedules the next check of timeouts: soon while a form is received or the connection is being closed, otherwise when the time of the
+     * client ends. An idle connection therefore needs no periodic timer.
+     */
+    private void scheduleCheck(ChannelHandlerContext ctx) {
+        cancelTimer();
+        if (!ctx.isRemoved()) {
+            FormExchange form = request.form();
+            long delay;
+            if (form != null || closer.hasBegun()) {
+                delay = (form == null ? group.forms().options() : form.options()).paceCheckNanos();
+            } else {
+                delay = request.isForNextHandlers() ? group.idleNanos() : closer.nanosLeft();
+            }
+            timer = ctx.executor().schedule(() -> checkTimeouts(ctx), delay, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void cancelTimer() {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+    }
+
     private void checkTimeouts(ChannelHandlerContext ctx) {
         FormExchange form = request.form();
         if (form != null) {
@@ -297,6 +324,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         } else if (closer.hasBegun() || !request.isForNextHandlers()) {
             closer.closeIfTimedOut(ctx);
         }
+        scheduleCheck(ctx);
     }
 
     @Override

@@ -273,9 +273,7 @@ class ConnectionTest {
 
     @Test
     void idleConnection_isClosedAfterTheIdleTimeout() throws Exception {
-        start(
-                handlers -> handlers.idleTimeout(Duration.ofMillis(200)),
-                options -> options.minRateGrace(Duration.ofMillis(200)));
+        start(handlers -> handlers.idleTimeout(Duration.ofMillis(200)), options -> options);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, "POST /up");
             assertEquals(-1, socket.getInputStream().read());

@@ -1130,6 +1130,26 @@ class MultipartHandlerTest {
         late.finishAndReleaseAll();
     }
 
+    // ---- timers
+
+    @Test
+    void timer_ofAnIdleConnection_isDueAtTheIdleTimeout() {
+        upload.change = options -> options.maxSinkWait(Duration.ofMillis(400)).minRateGrace(Duration.ofMinutes(1));
+        open(onLoop().idleTimeout(Duration.ofHours(1)));
+        assertTrue(channel.runScheduledPendingTasks() > TimeUnit.MINUTES.toNanos(30));
+
+        byte[] body = Upload.body(1000);
+        channel.writeInbound(head("/upload"), content(body, 0, 500));
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(100), channel.runScheduledPendingTasks());
+
+        channel.writeInbound(content(body, 500, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+        channel.advanceTimeBy(100, TimeUnit.MILLISECONDS);
+        assertTrue(channel.runScheduledPendingTasks() > TimeUnit.MINUTES.toNanos(30));
+        channel.close();
+        assertEquals(-1, channel.runScheduledPendingTasks());
+    }
+
     // ---- settings
 
     @Test

@@ -412,7 +412,7 @@ class PipelineOrderTest {
         assertResponse(200);
         upgrade();
         assertEcho();
-        TimeUnit.SECONDS.sleep(3); // the timer ticks each second
+        TimeUnit.SECONDS.sleep(3); // much longer than the idle timeout
         assertEcho();
     }
 
