@@ -221,7 +221,8 @@ public final class MultipartOptions {
      * value applies. A number out of range causes an {@link IllegalArgumentException} that names the setting. Not thread-safe.
      *
      * <p>Limits are exact: N is accepted, and N + 1 is rejected at the byte or part that exceeds the limit. Bytes are counted as they
-     * arrive, and the decoder ignores announced lengths.
+     * arrive, and the decoder ignores announced lengths. A setter accepts each value that the getter of the same name returns. If a limit
+     * can be turned off, this includes {@link Long#MAX_VALUE}.
      */
     public static final class Builder {
         private Preset preset = Preset.STANDARD;

@@ -157,12 +157,12 @@ public enum Setting {
         return formDefault;
     }
 
-    /** {@return the smallest number allowed} */
+    /** {@return the smallest limit} */
     public long minimum() {
         return this == MIN_BYTES_PER_SECOND ? 1 : 0;
     }
 
-    /** {@return the largest number allowed; to remove a limit, use {@link #offCall()}} */
+    /** {@return the largest limit; to remove a limit, use {@link #offCall()}} */
     public long maximum() {
         boolean counted = scope == Scope.BODY && offCall == null; // the decoder counts in an int
         return counted ? Integer.MAX_VALUE : Long.MAX_VALUE - 1;
@@ -182,12 +182,14 @@ public enum Setting {
     }
 
     /**
-     * {@return {@code value}}
+     * {@return {@code value}} If the setting can be turned off, the value that its getter then returns is accepted as well: 0 for a rate,
+     * and {@link Long#MAX_VALUE} for any other number.
      *
      * @throws IllegalArgumentException if it is not in the range from {@link #minimum()} to {@link #maximum()}
      */
     public long check(long value) {
-        if (value < minimum() || value > maximum()) {
+        boolean turnsOff = offCall != null && value == off();
+        if (!turnsOff && (value < minimum() || value > maximum())) {
             throw new IllegalArgumentException(key + " is " + value + ", must be " + minimum()
                     + (value < minimum() ? " or more" : " to " + maximum())
                     + (offCall == null ? "" : "; to turn it off call " + offCall));

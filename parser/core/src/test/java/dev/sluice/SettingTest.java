@@ -82,7 +82,10 @@ class SettingTest {
 
     private static List<Object> allowed(Setting setting) {
         return switch (setting.kind()) {
-            case BYTES, COUNT -> List.of(setting.minimum(), 7L, setting.maximum());
+            case BYTES, COUNT ->
+                setting.offCall() == null
+                        ? List.of(setting.minimum(), 7L, setting.maximum())
+                        : List.of(setting.off(), setting.minimum(), 7L, setting.maximum());
             case TIME -> List.of(Duration.ofNanos(1), Duration.ofSeconds(7));
             case FLAG -> List.of(true, false);
             case PRESET -> List.of(Preset.STRICT); // decodes nothing, like the default
@@ -162,8 +165,9 @@ class SettingTest {
                 continue;
             }
             boolean narrow = setting.maximum() == Integer.MAX_VALUE;
-            for (long value : new long[] {setting.minimum() - 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-                if (!narrow || value == (int) value) {
+            for (long value : new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+                boolean turnsOff = setting.offCall() != null && value == setting.off();
+                if (!turnsOff && (!narrow || value == (int) value)) {
                     IllegalArgumentException e = assertThrows(
                             IllegalArgumentException.class, () -> call(builder(setting.scope()), setting.key(), value));
                     assertTrue(e.getMessage().startsWith(setting.key() + " is " + value), e.getMessage());
@@ -172,7 +176,6 @@ class SettingTest {
                 }
             }
         }
-        assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(Long.MAX_VALUE));
         assertThrows(
                 IllegalArgumentException.class,
                 () -> FormOptions.inMemory(MemoryBudget.unlimited()).minRateGrace(Duration.ZERO));
@@ -257,6 +260,13 @@ class SettingTest {
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(root).unlimitedSpoolBytes().open()) {
             assertEquals(Long.MAX_VALUE, spool.maxSpoolBytes());
+        }
+        try (SpoolDirectory spool = SpoolDirectory.builder(root)
+                .maxSpoolBytes(Long.MAX_VALUE)
+                .maxSpoolFiles(Long.MAX_VALUE)
+                .open()) {
+            assertEquals(Long.MAX_VALUE, spool.maxSpoolBytes());
+            assertEquals(Long.MAX_VALUE, spool.maxSpoolFiles());
         }
     }
 

@@ -54,7 +54,8 @@ public final class MemoryBudget {
      * @param capacity the size of the budget in bytes, 0 or more
      */
     public static MemoryBudget of(long capacity) {
-        return new MemoryBudget(Setting.MEMORY_BUDGET_BYTES.check(capacity), capacity / 4, SMALL_REQUEST);
+        long keptForSmall = capacity == Long.MAX_VALUE ? 0 : capacity / 4;
+        return new MemoryBudget(Setting.MEMORY_BUDGET_BYTES.check(capacity), keptForSmall, SMALL_REQUEST);
     }
 
     /**
@@ -76,13 +77,12 @@ public final class MemoryBudget {
      */
     public static MemoryBudget parse(@Nullable String size) {
         Setting setting = Setting.MEMORY_BUDGET_BYTES;
-        long bytes = size == null ? setting.formDefault() : (long) setting.parse(size);
-        return bytes == Long.MAX_VALUE ? unlimited() : of(bytes);
+        return of(size == null ? setting.formDefault() : (long) setting.parse(size));
     }
 
     /** {@return a budget without a limit, which only counts reservations} */
     public static MemoryBudget unlimited() {
-        return new MemoryBudget(Long.MAX_VALUE, 0, SMALL_REQUEST);
+        return of(Long.MAX_VALUE);
     }
 
     /** {@return an account for one request} */

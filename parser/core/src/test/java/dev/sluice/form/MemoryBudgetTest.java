@@ -66,6 +66,7 @@ class MemoryBudgetTest {
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(-1));
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(10, 11, 0));
         assertThrows(IllegalArgumentException.class, () -> MemoryBudget.of(10, 1, -1));
-        assertTrue(MemoryBudget.unlimited().open().tryReserve(Long.MAX_VALUE));
+        long capacity = MemoryBudget.unlimited().capacity();
+        assertTrue(MemoryBudget.of(capacity).open().tryReserve(Long.MAX_VALUE));
     }
 }

@@ -49,6 +49,6 @@ final class FormLimits {
     }
 
     private static long remaining(long limit, long used) {
-        return Math.max(Math.min(limit, Long.MAX_VALUE - 1) - used, 0);
+        return Math.max(limit - used, 0);
     }
 }
