@@ -103,7 +103,7 @@ public final class Forms implements Closeable {
      *     what is read from {@code in}
      */
     public MultipartForm read(InputStream in, @Nullable String contentType, long contentLength) throws IOException {
-        BlockingSource source = new BlockingSource(new FormHead(contentType, contentLength, false));
+        BlockingSource source = new BlockingSource(new FormHead(contentType, contentLength, false), options);
         return source.read(receive(source, options), in);
     }
 
@@ -115,7 +115,7 @@ public final class Forms implements Closeable {
     public MultipartForm read(InputStream in, @Nullable String contentType, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
         FormOptions changed = change.apply(options.toBuilder()).build();
-        BlockingSource source = new BlockingSource(FormHead.of(contentType));
+        BlockingSource source = new BlockingSource(FormHead.of(contentType), changed);
         return source.read(receive(source, changed), in);
     }
 
@@ -126,7 +126,7 @@ public final class Forms implements Closeable {
      * @param changed {@link #options()}, or options derived from them with {@link FormOptions#toBuilder()}
      */
     public MultipartForm read(InputStream in, FormHead head, FormOptions changed) throws IOException {
-        BlockingSource source = new BlockingSource(head);
+        BlockingSource source = new BlockingSource(head, changed);
         return source.read(receive(source, changed), in);
     }
 
@@ -172,13 +172,13 @@ public final class Forms implements Closeable {
      * have scheduled.
      */
     private static final class BlockingSource implements FormSource {
-        private static final long LONGEST_WAIT_MILLIS = 1000;
-
         private final FormHead head;
+        private final long paceNanos;
         private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
 
-        BlockingSource(FormHead head) {
+        BlockingSource(FormHead head, FormOptions options) {
             this.head = head;
+            this.paceNanos = options.paceCheckNanos();
         }
 
         @Override
@@ -218,7 +218,7 @@ public final class Forms implements Closeable {
 
         private void await(FormIntake intake) throws IOException {
             try {
-                Runnable task = tasks.poll(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+                Runnable task = tasks.poll(paceNanos, TimeUnit.NANOSECONDS);
                 if (task != null) {
                     task.run();
                 } else {
