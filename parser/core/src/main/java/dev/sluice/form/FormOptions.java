@@ -507,7 +507,11 @@ public final class FormOptions {
             return this;
         }
 
-        /** {@return options with the values set so far} */
+        /**
+         * {@return options with the values set so far} If the {@linkplain SpoolDirectory.Builder#maxSpoolBytes quota of the spool} was not
+         * set and is less than 16 times {@code maxBodyBytes}, this call raises it to that value, for all forms and for as long as the spool
+         * is open.
+         */
         public FormOptions build() {
             return new FormOptions(this);
         }

@@ -108,7 +108,8 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * Reads a whole form like {@link #read(InputStream, String)}, with changed options.
+     * Reads a whole form like {@link #read(InputStream, String)}, with changed options. If the length of the body is known, use {@link
+     * #read(InputStream, FormHead, FormOptions)}.
      *
      * @param change changes the options for this form, for example its decider, a limit or its progress listener
      */

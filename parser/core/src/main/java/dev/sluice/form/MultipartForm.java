@@ -26,8 +26,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Names</b> are compared exactly. The lists and maps are unmodifiable, and empty if nothing matches.
  *
- * <p><b>Ownership.</b> The caller closes the form, which deletes its files and releases its memory, except for parts
- * that were {@linkplain FormPart#moveTo moved} or {@linkplain FormPart#detach detached}. Thread-safe.
+ * <p><b>Ownership.</b> Closing the form deletes its files and releases its memory, except for parts that were {@linkplain FormPart#moveTo
+ * moved} or {@linkplain FormPart#detach detached}. Your code must close a form that it receives from this module: from {@link Forms}, {@link
+ * FormIntake}, {@link FormSubscriber} or {@link FormBodyHandler}. The adapters for servlets, Spring and Netty close their forms themselves,
+ * after the response. Thread-safe.
  */
 public final class MultipartForm implements Closeable {
     private static final Predicate<FormPart> IS_FIELD = part -> !part.isFile();
