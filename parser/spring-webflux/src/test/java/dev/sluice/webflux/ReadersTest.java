@@ -39,7 +39,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -490,24 +489,6 @@ class ReadersTest {
             }
         });
         return tasks;
-    }
-
-    /** A rejection waits for the rest of the body, unless the body has failed. */
-    @Test
-    void rejection_afterBodyFailed_isEmitted() {
-        Queue<Runnable> workers = captureWorkers();
-        SluiceWebFlux small = sluice(o -> o.maxPartBytes(1000).noMinimumRate());
-        AtomicReference<Throwable> emitted = new AtomicReference<>();
-        reader(small, PART, FORM_DATA)
-                .read(
-                        PART,
-                        new Request(
-                                FORM_DATA,
-                                body(form(3000), 10_000, POOLED).concatWith(Flux.error(new IOException("gone")))),
-                        Map.of())
-                .subscribe(part -> {}, emitted::set);
-        run(workers);
-        assertInstanceOf(ResponseStatusException.class, emitted.get());
     }
 
     /** An event loop may discard parts when a client disconnects. It must not wait for the disk. */
