@@ -6,6 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Random;
+import java.util.function.IntSupplier;
 
 /** A builder of multipart bodies, and of HTTP/1.1 requests that send them. */
 public final class TestForm {
@@ -99,17 +100,27 @@ public final class TestForm {
 
     /** {@return a request whose body comes in chunks of {@code size} bytes} */
     public static byte[] chunked(String target, byte[] body, int size) {
-        return join(head(target, "Transfer-Encoding: chunked"), chunked(body, size));
+        return chunked(target, body, () -> size);
+    }
+
+    /** {@return a request whose body comes in chunks of these sizes} */
+    public static byte[] chunked(String target, byte[] body, IntSupplier sizes) {
+        return join(head(target, "Transfer-Encoding: chunked"), chunked(body, sizes));
     }
 
     /** {@return the body in chunks of {@code size} bytes} */
     public static byte[] chunked(byte[] body, int size) {
+        return chunked(body, () -> size);
+    }
+
+    private static byte[] chunked(byte[] body, IntSupplier sizes) {
         ByteArrayOutputStream chunks = new ByteArrayOutputStream();
-        for (int from = 0; from < body.length; from += size) {
-            int to = Math.min(body.length, from + size);
-            chunks.writeBytes((Integer.toHexString(to - from) + "\r\n").getBytes(StandardCharsets.US_ASCII));
-            chunks.write(body, from, to - from);
+        for (int from = 0; from < body.length; ) {
+            int count = Math.min(body.length - from, sizes.getAsInt());
+            chunks.writeBytes((Integer.toHexString(count) + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            chunks.write(body, from, count);
             chunks.writeBytes("\r\n".getBytes(StandardCharsets.US_ASCII));
+            from += count;
         }
         chunks.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         return chunks.toByteArray();

@@ -114,6 +114,6 @@ enum RequestKind {
     }
 
     private static byte[] chunked(byte[] body, SplittableRandom random) {
-        return TestForm.chunked("/upload", body, 1 + random.nextInt(4000));
+        return TestForm.chunked("/upload", body, () -> 1 + random.nextInt(4000));
     }
 }
