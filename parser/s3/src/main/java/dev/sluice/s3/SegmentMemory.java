@@ -83,7 +83,7 @@ final class SegmentMemory {
     /** Admits a form. {@return a future that completes when the form has its memory, and fails if there is none in time} */
     CompletableFuture<Long> admit() {
         return ask(arriving, () -> {
-            if (!tryReserve(SMALL + (admitted == 0 ? RESERVED : 0), keptFree())) {
+            if (!tryReserve(charge(admitted + 1, leased) - charge(admitted, leased), keptFree())) {
                 return 0;
             }
             admitted++;
@@ -94,8 +94,8 @@ final class SegmentMemory {
     /** Ends an admitted form. */
     void end() {
         synchronized (this) {
+            account.release(charge(admitted, leased) - charge(admitted - 1, leased));
             admitted--;
-            account.release(SMALL + (admitted == 0 ? RESERVED : 0));
         }
         serve();
     }
@@ -117,7 +117,7 @@ final class SegmentMemory {
     private long leaseNow(long wanted) {
         for (long capacity : new long[] {wanted, MIN_SEGMENT}) {
             long after = leased + Segment.memory(capacity);
-            long more = Math.max(after, RESERVED) - Math.max(leased, RESERVED);
+            long more = charge(admitted, after) - charge(admitted, leased);
             if (tryReserve(more, capacity > MIN_SEGMENT ? budget.capacity() / KEPT_FREE_BY_LARGE : keptFree())) {
                 leased = after;
                 return capacity;
@@ -129,10 +129,15 @@ final class SegmentMemory {
     void returnSegment(long capacity) {
         synchronized (this) {
             long after = leased - Segment.memory(capacity);
-            account.release(Math.max(leased, RESERVED) - Math.max(after, RESERVED));
+            account.release(charge(admitted, leased) - charge(admitted, after));
             leased = after;
         }
         serve();
+    }
+
+    /** {@return the memory that is charged for this number of forms and the memory of their segments} */
+    private static long charge(long admitted, long leased) {
+        return admitted * SMALL + (admitted == 0 ? leased : Math.max(leased, RESERVED));
     }
 
     private long keptFree() {

@@ -975,6 +975,18 @@ class CommitTest {
         assertEquals(!isClosed, written.isReady());
         assertEquals(capacity, few.memory.tryLease(capacity), "the memory was not returned");
         few.memory.returnSegment(capacity);
+    @Test
+    void segmentOfAnEndedForm_staysChargedUntilItIsReturned() {
+        MemoryBudget few = MemoryBudget.of(64 * MIB);
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), store, System::nanoTime);
+        memory.admit().join();
+        long capacity = memory.tryLease(5 * MIB);
+        memory.end(); // a cancelled request may still read the segment
+        assertEquals(Segment.memory(capacity), few.used());
+        memory.returnSegment(capacity);
+        assertEquals(0, few.used());
+    }
+
         sink.close();
         form.ended();
         get(few.whenIdle());
