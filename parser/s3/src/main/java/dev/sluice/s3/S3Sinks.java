@@ -1,7 +1,6 @@
 package dev.sluice.s3;
 
 import dev.sluice.form.MemoryBudget;
-import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Objects;
@@ -122,13 +121,7 @@ public class S3Sinks {
      *     makes the future fail at the end. If there are several, the failures after the first one are its suppressed exceptions
      */
     public CompletableFuture<Swept> sweep() {
-        return new Sweep(protocol, maxAge, CommitProtocol.TOMBSTONE_AGE, clock)
-                .run()
-                .whenComplete((swept, failure) -> {
-                    if (swept != null) {
-                        IsolatedCall.run(() -> store.metrics().swept(swept.uploads(), swept.objects()));
-                    }
-                });
+        return new Sweep(protocol, maxAge, CommitProtocol.TOMBSTONE_AGE, clock).run();
     }
 
     /** {@return a future that completes when no form is active, nothing is being cleaned up, and no memory is in use} */

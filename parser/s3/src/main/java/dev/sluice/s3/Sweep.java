@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -63,6 +64,8 @@ final class Sweep {
                             .forEach(form -> steps.add(() -> sweep(form)));
                     return each(steps, Supplier::get);
                 })
+                .whenComplete((done, failure) ->
+                        IsolatedCall.run(() -> protocol.store.metrics().swept(uploads, objects)))
                 .thenApply(done -> new S3Sinks.Swept(forms, uploads, objects));
     }
 
@@ -153,10 +156,7 @@ final class Sweep {
                                 found.stream()
                                         .filter(upload -> !completed.contains(upload.id()))
                                         .toList(),
-                                upload -> {
-                                    uploads++;
-                                    return protocol.store.abort(upload);
-                                })));
+                                upload -> protocol.store.abort(upload).thenRun(() -> uploads++))));
     }
 
     /**

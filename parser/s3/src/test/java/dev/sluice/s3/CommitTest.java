@@ -586,8 +586,9 @@ class CommitTest {
         assertTrue(bucket.keys().contains(key(abandoned, "form.json")));
     }
 
-    @Test
-    void sweep_isReportedToTheMetrics() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void sweep_isReportedToTheMetrics(boolean fails) {
         List<Integer> swept = new ArrayList<>();
         StoreMetrics metrics = new StoreMetrics() {
             @Override
@@ -602,11 +603,21 @@ class CommitTest {
             }
         };
         S3Form abandoned = sinks.newForm();
-        putIntent(abandoned, "1");
+        for (String number : List.of("1", "2")) {
+            putIntent(abandoned, number);
+            bucket.objects.put(
+                    key(abandoned, number), new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
+        }
         bucket.uploads.put("left", new ObjectStore.Upload(key(abandoned, "1"), "left"));
         bucket.now = bucket.now.plus(Duration.ofDays(2));
-        get(S3Sinks.builder(measured, budget).prefix("test/").build().sweep());
-        assertEquals(List.of(1, 0), swept);
+        assertEquals(
+                fails,
+                S3Sinks.builder(measured, budget)
+                        .prefix("test/")
+                        .build()
+                        .sweep()
+                        .isCompletedExceptionally());
+        assertEquals(List.of(1, 2), swept);
     }
 
     // ---- keys of the application
@@ -785,6 +796,12 @@ class CommitTest {
         memory.returnSegment(size);
         memory.end();
     }
+        S3Form other = sinks.newForm();
+        if (fails) {
+            putIntent(other, "1");
+            bucket.uploads.put("stays", new ObjectStore.Upload(key(other, "1"), "stays"));
+            network.lost = name -> name.equals("abort " + key(other, "1"));
+        }
 
     @Test
     void memoryOfAWait_cancelledAtTheSameTime_isReturned() throws Exception {
