@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -69,23 +70,19 @@ final class BodyLimit {
         }
         CompletableFuture<Boolean> turn = new CompletableFuture<>();
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        turn.whenComplete((isAlone, rejection) -> {
-            if (rejection != null) {
-                outcome.completeExceptionally(rejection);
-                return;
-            }
+        CompletableFuture<T> ended = turn.thenCompose(isAlone -> {
             long since = clock.getAsLong();
             CompletableFuture<T> sent = sendNow(body, request);
             outcome.whenComplete((response, failure) -> sent.cancel(true));
-            sent.whenComplete((response, failure) -> {
+            return sent.handle((response, failure) -> {
                 Throwable reason = ended(body.size(), clock.getAsLong() - since, isAlone, failure);
-                if (reason == null) {
-                    outcome.complete(response);
-                } else {
-                    outcome.completeExceptionally(reason);
+                if (reason != null) {
+                    throw new CompletionException(Retries.unwrap(reason));
                 }
+                return response;
             });
         });
+        Retries.forward(ended, outcome);
         synchronized (this) {
             waiting.add(turn);
         }

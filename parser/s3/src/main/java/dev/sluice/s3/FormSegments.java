@@ -34,16 +34,14 @@ final class FormSegments {
         sinks.ended();
     }
 
-    /** Tries to make room for more bytes in a full segment. {@return whether it has room now} */
+    /** Tries to make room for more bytes in a small segment that is full. {@return whether it has room now} */
     boolean makeRoom(Segment segment, int bytes, int piece) {
-        if (!segment.isLeased()) {
-            long more = segment.smallMemory(bytes) - segment.charged();
-            if (small.addAndGet(more) <= SegmentMemory.SMALL) {
-                segment.extend(bytes);
-                return true;
-            }
-            small.addAndGet(-more);
+        long more = segment.smallMemory(bytes) - segment.charged();
+        if (small.addAndGet(more) <= SegmentMemory.SMALL) {
+            segment.extend(bytes);
+            return true;
         }
+        small.addAndGet(-more);
         long capacity = tryLease(piece);
         if (capacity > 0) {
             useLease(segment, capacity);
