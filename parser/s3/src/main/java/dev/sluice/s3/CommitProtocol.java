@@ -43,9 +43,9 @@ import org.jspecify.annotations.Nullable;
  * has failed, or whose response was lost, proves nothing, so the record is read: the own record means success, and a tombstone means that a
  * sweep has ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
  * the same condition: then the store has either the tombstone, and the form has failed, or the record, and the form is committed. If this
- * does not settle it either, the outcome is unknown, and the form fails with 503. Its clean-up then tries once more to end it as described
- * below, and deletes only files that are in no record. A form that is aborted while its record is being written is committed
- * or not by the same rule.
+ * does not settle it either, or all of this takes longer than {@link #MAX_SETTLE_TIME}, the outcome is unknown, and the form fails with 503.
+ * Its clean-up then tries once more to end it as described below, and deletes only files that are in no record. A form that is aborted
+ * while its record is being written is committed or not by the same rule.
  *
  * <p><b>End.</b> To end an abandoned form, a tombstone is written to the same key, with the same condition. If an intact tombstone is read
  * back, the form can no longer be committed. Only then are its files and uploads deleted. If a record is read back, the form exists, and
@@ -79,13 +79,21 @@ final class CommitProtocol {
     /** The age from which a form is no longer committed. */
     static final Duration MAX_COMMIT_TIME = TOMBSTONE_AGE.minusDays(2);
 
+    /**
+     * The time after which the outcome of a commit counts as unknown. With the default time limit of a request, a commit to a store that never
+     * responds ends earlier.
+     */
+    static final Duration MAX_SETTLE_TIME = Duration.ofMinutes(5);
+
     /** The name of the intent of a deletion. */
     static final String DELETION = "delete";
 
     static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     static final int MAX_ATTEMPTS = 6;
     private static final Duration PAUSE = Duration.ofMillis(50);
-    private static final int BATCH = 500;
+
+    /** The number of objects that one request can delete. */
+    private static final int MAX_DELETED = 1000;
 
     /** The numbers of files, in keys of files and of intents. */
     private static final String NUMBER = "[1-9][0-9]*";
@@ -160,25 +168,34 @@ final class CommitProtocol {
      * Commits a form.
      *
      * @param isYoung whether the form is younger than {@link #MAX_COMMIT_TIME}
-     * @return a future that completes if the form is committed, and fails if it can no longer be committed or if the outcome is not known
+     * @return a future that completes within {@link #MAX_SETTLE_TIME} if the form is committed, and otherwise fails: the form can no longer
+     *     be committed, or the outcome is not known
      */
     CompletableFuture<Void> commit(FormRecord record, BooleanSupplier isYoung) {
-        FormRecord tombstone = FormRecord.tombstone(record.id(), random());
-        return settle(record, null, isYoung, 1)
-                .exceptionallyCompose(failure -> orUnknown(record.id(), settle(tombstone, null, () -> true, 1))
-                        .thenApply(standing -> {
-                            if (standing.equals(tombstone)) {
+        CompletableFuture<FormRecord> outcome = new CompletableFuture<>();
+        CompletableFuture<FormRecord> settled = settle(
+                        record, null, () -> isYoung.getAsBoolean() && !outcome.isDone(), 1)
+                .exceptionallyCompose(failure -> settleTombstone(record.id(), null)
+                        .handle((standing, problem) -> {
+                            if (standing == null) {
+                                throw unknown(record.id(), problem);
+                            } else if (!standing.equals(record)) {
                                 throw new CompletionException(Retries.unwrap(failure));
                             }
                             return standing;
-                        }))
-                .thenAccept(standing -> {
-                    if (!standing.equals(record)) {
-                        throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
-                                .saying("the form took so long that it was ended by a sweep; send it again")
-                                .build());
-                    }
-                });
+                        }));
+        Retries.forward(settled, outcome);
+        CompletableFuture<Void> limit = Retries.tryCall(() -> store.after(MAX_SETTLE_TIME));
+        limit.thenRun(() -> outcome.completeExceptionally(
+                unknown(record.id(), new IOException("the object store does not respond"))));
+        outcome.whenComplete((standing, failure) -> limit.cancel(false));
+        return outcome.thenAccept(standing -> {
+            if (!standing.equals(record)) {
+                throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
+                        .saying("the form took so long that it was ended by a sweep; send it again")
+                        .build());
+            }
+        });
     }
 
     /** Ends a form unless it is committed, and deletes the files that are not committed. {@return their number} */
@@ -220,15 +237,12 @@ final class CommitProtocol {
                         }));
     }
 
-    /** {@return {@code settled}; if it fails, with an exception that says that the outcome is not known} */
-    private <T> CompletableFuture<T> orUnknown(String id, CompletableFuture<T> settled) {
-        return settled.exceptionally(failure -> {
-            throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
-                    .saying("it is not known whether the form is stored: look for " + recordKey(id)
-                            + " before you send it again")
-                    .cause(Retries.unwrap(failure))
-                    .build());
-        });
+    private CompletionException unknown(String id, Throwable cause) {
+        return new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
+                .saying("it is not known whether the form is stored: look for " + recordKey(id)
+                        + " before you send it again")
+                .cause(Retries.unwrap(cause))
+                .build());
     }
 
     /** {@return the record or tombstone that was read, or null if there is none; throws if it is damaged} */
@@ -250,24 +264,22 @@ final class CommitProtocol {
                         .handle((collected, closed) -> null)
                         .thenCompose(collected -> {
                             isCollecting.set(false);
-                            return forgetNext();
-                        });
+                            List<String> keys = new ArrayList<>();
+                            for (String key; (key = forgotten.poll()) != null; ) {
+                                keys.add(key);
+                            }
+                            return deleteAll(keys);
+                        })
+                        .exceptionally(failure -> null); // a sweep deletes what is left
     }
 
-    private CompletableFuture<Void> forgetNext() {
-        List<String> batch = new ArrayList<>();
-        for (String key; batch.size() < BATCH && (key = forgotten.poll()) != null; ) {
-            batch.add(key);
-        }
-        return batch.isEmpty()
-                ? DONE
-                : Retries.tryCall(() -> store.delete(batch))
-                        .handle((deleted, failure) -> null) // a sweep deletes what is left
-                        .thenCompose(tried -> forgetNext());
-    }
-
+    /** Deletes any number of objects. */
     CompletableFuture<Void> deleteAll(List<String> keys) {
-        return keys.isEmpty() ? DONE : store.delete(keys);
+        if (keys.isEmpty()) {
+            return DONE;
+        }
+        int count = Math.min(keys.size(), MAX_DELETED);
+        return store.delete(keys.subList(0, count)).thenCompose(deleted -> deleteAll(keys.subList(count, keys.size())));
     }
 
     /** Calls {@code each} for one page of a listing after the other. */
@@ -318,10 +330,15 @@ final class CommitProtocol {
                 return CompletableFuture.completedFuture(false);
             }
             return putIntent(id, DELETION)
-                    .thenCompose(intent -> orUnknown(id, settleTombstone(id, found.etag())))
-                    .thenCompose(standing -> standing.isCommitted()
-                            ? orUnknown(id, CompletableFuture.failedFuture(new IOException("the record has changed")))
-                            : deleteFiles(standing))
+                    .thenCompose(intent -> settleTombstone(id, found.etag())
+                            .handle((standing, failure) -> {
+                                if (standing == null || standing.isCommitted()) {
+                                    throw unknown(
+                                            id, failure == null ? new IOException("the record has changed") : failure);
+                                }
+                                return standing;
+                            })
+                            .thenCompose(this::deleteFiles))
                     .thenApply(cleaned -> true);
         });
     }

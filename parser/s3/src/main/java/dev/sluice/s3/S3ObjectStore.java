@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -360,7 +361,8 @@ public final class S3ObjectStore implements ObjectStore {
     public CompletableFuture<Void> after(Duration delay) {
         CompletableFuture<Void> passed = new CompletableFuture<>();
         try {
-            executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
+            Future<?> timer = executor.schedule(() -> passed.complete(null), delay.toMillis(), TimeUnit.MILLISECONDS);
+            passed.whenComplete((done, cancelled) -> timer.cancel(false));
         } catch (RejectedExecutionException e) {
             passed.completeExceptionally(new IOException("the object store was closed", e));
         }

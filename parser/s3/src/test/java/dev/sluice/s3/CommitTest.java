@@ -37,6 +37,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -77,10 +78,15 @@ class CommitTest {
 
         @Override
         public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
+        private volatile boolean hasNoPauses;
+
+        /** The timers of commits, which the test completes. */
+        private final List<CompletableFuture<Void>> limits = new CopyOnWriteArrayList<>();
             if (thrown.test(name)) {
                 throw new IllegalStateException("the client is broken");
             } else if (lost.test(name)) {
-                return CompletableFuture.failedFuture(new IOException(name + " was lost"));
+                CompletableFuture<T> none = CompletableFuture.failedFuture(new IOException(name + " was lost"));
+                return late.test(name) ? released.thenCompose(passed -> none) : none;
             } else if (rejected.test(name)) {
                 return CompletableFuture.failedFuture(Retries.explained(
                         "PutObject", S3Exception.builder().statusCode(status).build()));
@@ -121,6 +127,12 @@ class CommitTest {
             }
             return isClosed
                     ? CompletableFuture.failedFuture(new IOException("closed"))
+            } else if (delay.equals(CommitProtocol.MAX_SETTLE_TIME)) {
+                limits.add(new CompletableFuture<>());
+                return limits.get(limits.size() - 1);
+            }
+            if (hasNoPauses) {
+                return CompletableFuture.completedFuture(null);
                     : new CompletableFuture<Void>().completeOnTimeout(null, 1, TimeUnit.MILLISECONDS);
         }
     }
@@ -273,6 +285,39 @@ class CommitTest {
     @Test
     void commit_whoseKeyHasTheRecordOfAnotherWriter_fails() throws Exception {
         S3Form form = sinks.newForm();
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void commit_toASilentStore_isUnknownAfterItsTimeLimit(boolean isCarriedOut) throws Exception {
+        AtomicInteger writes = new AtomicInteger();
+        network.late = RECORD;
+        network.lost = RECORD.and(name -> writes.incrementAndGet() == 1 && !isCarriedOut);
+        S3Form form = sinks.newForm();
+        form.admit();
+        PartSink sink = form.sink(head());
+        sink.write(Unpooled.wrappedBuffer(new byte[1]));
+        sink.complete();
+        sink.publish();
+        Readiness committed = form.commit();
+        assertFalse(committed.isReady());
+        network.limits.get(0).complete(null);
+        MultipartException failure = assertInstanceOf(MultipartException.class, committed.failure());
+        assertEquals(Reason.UNAVAILABLE, failure.reason());
+        assertTrue(failure.getMessage().contains("it is not known whether the form is stored"), failure::getMessage);
+        network.hasNoPauses = true;
+        network.released.complete(null);
+        assertEquals(isCarriedOut, exists(form), "no record may be written after the time limit");
+        sink.close();
+        form.ended();
+        get(sinks.whenIdle());
+        assertEquals(isCarriedOut, bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
+    void timerOfACommit_isCancelled() throws Exception {
+        stored(new File("a", 10));
+        assertTrue(network.limits.get(0).isCancelled());
+    }
+
         byte[] other = new FormRecord(form.id(), true, "other", List.of()).bytes();
         bucket.objects.put(key(form, "form.json"), new ObjectStore.Content(other, "etag", bucket.now, bucket.now));
         assertInstanceOf(

@@ -223,6 +223,9 @@ class MemoryStore implements ObjectStore {
         return network.executor();
     }
 
+            if (keys.size() > 1000) {
+                throw new IllegalStateException("more than 1,000 keys");
+            }
     @Override
     public void close() {}
 

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -78,6 +79,14 @@ class RequestTest {
             var unused = store.upload(TARGET, "id", number, Segment.of(new byte[SegmentMemory.SMALL + 1]));
         }
         assertEquals(4, made.get());
+        store.close();
+    }
+
+    @Test
+    void cancelledTimer_isRemoved() {
+        S3ObjectStore store = store(1, CompletableFuture::new);
+        store.after(Duration.ofMinutes(5)).cancel(false);
+        assertTrue(((ScheduledThreadPoolExecutor) store.executor()).getQueue().isEmpty());
         store.close();
     }
 

@@ -129,7 +129,7 @@ class S3FormTest {
         });
         assertEquals(Set.of(), bucket.uploads.keySet());
         forms.close();
-        network.thread.shutdown();
+        network.thread.shutdownNow(); // the timers of commits may be scheduled
     }
 
     private Uploads.Sending send(S3Form form, InputStream body) {
@@ -635,6 +635,20 @@ class S3FormTest {
         bucket.now = bucket.now.plus(Duration.ofDays(7));
         sinks.sweep().get();
         assertEquals(Set.of(), bucket.keys());
+    }
+
+    @Test
+    void sweep_ofAFormWithMoreIntentsThanOneRequestDeletes_deletesAll() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        get(sinks.whenIdle());
+        for (int i = 1; i <= 1001; i++) {
+            bucket.objects.put(
+                    "test/.open/" + form.id() + '/' + i,
+                    new ObjectStore.Content(new byte[0], "e", bucket.now, bucket.now));
+        }
+        sweepLater(Duration.ofDays(2));
+        assertEquals(List.of(), intents());
+        assertEquals(1, files(form).size());
     }
 
     @Test
