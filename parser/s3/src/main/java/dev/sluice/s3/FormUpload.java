@@ -198,7 +198,11 @@ final class FormUpload {
         long now = sinks.nanoClock.getAsLong();
         if (last != 0 && now - last > sinks.maxAge.toNanos() / RENEWALS) {
             intentNanos = now;
-            post(() -> request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {}));
+            post(() -> {
+                if (isActive()) {
+                    request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {});
+                }
+            });
         }
     }
 

@@ -158,7 +158,11 @@ record Retries(
                 ? "is too busy"
                 : failure instanceof ApiCallAttemptTimeoutException
                         ? "does not respond in time"
-                        : isStatus(failure, 409) ? "is writing this key for another request" : null;
+                        : isStatus(failure, 409)
+                                ? "is writing this key for another request"
+                                : failure instanceof S3Exception e && "NoSuchUpload".equals(code(e))
+                                        ? "no longer has the upload: a sweep may have ended the form"
+                                        : null;
         if (why != null) {
             return MultipartException.because(Reason.UNAVAILABLE)
                     .saying("the object store " + why + " (" + what + ")")

@@ -13,6 +13,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartReader;
 import dev.sluice.PartHead;
+import dev.sluice.form.FormHead;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
@@ -25,7 +26,9 @@ import dev.sluice.s3.Uploads.File;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,10 +37,10 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -75,13 +78,13 @@ class CommitTest {
         private volatile boolean isBusy;
         private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
         private volatile boolean hasNoTimer;
-
-        @Override
-        public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
         private volatile boolean hasNoPauses;
 
         /** The timers of commits, which the test completes. */
         private final List<CompletableFuture<Void>> limits = new CopyOnWriteArrayList<>();
+
+        @Override
+        public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
             if (thrown.test(name)) {
                 throw new IllegalStateException("the client is broken");
             } else if (lost.test(name)) {
@@ -124,15 +127,15 @@ class CommitTest {
         public CompletableFuture<Void> after(Duration delay) {
             if (hasNoTimer) {
                 throw new IllegalStateException("no timer");
-            }
-            return isClosed
-                    ? CompletableFuture.failedFuture(new IOException("closed"))
             } else if (delay.equals(CommitProtocol.MAX_SETTLE_TIME)) {
                 limits.add(new CompletableFuture<>());
                 return limits.get(limits.size() - 1);
             }
             if (hasNoPauses) {
                 return CompletableFuture.completedFuture(null);
+            }
+            return isClosed
+                    ? CompletableFuture.failedFuture(new IOException("closed"))
                     : new CompletableFuture<Void>().completeOnTimeout(null, 1, TimeUnit.MILLISECONDS);
         }
     }
@@ -282,9 +285,6 @@ class CommitTest {
         assertTrue(bucket.keys().contains(key(form, "1")));
     }
 
-    @Test
-    void commit_whoseKeyHasTheRecordOfAnotherWriter_fails() throws Exception {
-        S3Form form = sinks.newForm();
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void commit_toASilentStore_isUnknownAfterItsTimeLimit(boolean isCarriedOut) throws Exception {
@@ -318,6 +318,9 @@ class CommitTest {
         assertTrue(network.limits.get(0).isCancelled());
     }
 
+    @Test
+    void commit_whoseKeyHasTheRecordOfAnotherWriter_fails() throws Exception {
+        S3Form form = sinks.newForm();
         byte[] other = new FormRecord(form.id(), true, "other", List.of()).bytes();
         bucket.objects.put(key(form, "form.json"), new ObjectStore.Content(other, "etag", bucket.now, bucket.now));
         assertInstanceOf(
@@ -377,6 +380,84 @@ class CommitTest {
         get(form.sinks.whenIdle());
     }
 
+    @Test
+    void intent_ofAnEndedForm_isNotRenewed() throws Exception {
+        AtomicLong nanos = new AtomicLong(1);
+        S3Form form = sinks().nanoClock(nanos::get).build().newForm();
+        form.admit();
+        PartSink sink = form.sink(head());
+        sink.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        nanos.addAndGet(TimeUnit.DAYS.toNanos(1));
+        network.isBusy = true;
+        form.ended();
+        sink.write(Unpooled.wrappedBuffer(new byte[1])); // the form has not processed its end yet
+        sink.close();
+        network.isBusy = false;
+        network.tasks.remove().run();
+        get(form.sinks.whenIdle());
+        assertEquals(1, intentWrites());
+    }
+
+    /** The clocks of the store and of the process pass with the bytes that arrive, and each read is followed by a sweep. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void form_sweptWhileItIsReceived_isEndedOnlyIfTheClientPauses(boolean pauses) throws Exception {
+        AtomicLong nanos = new AtomicLong(1);
+        Instant start = bucket.now;
+        S3Sinks slow = sinks().maxAge(Duration.ofHours(8))
+                .clock(() -> start.plusNanos(nanos.get()))
+                .nanoClock(nanos::get)
+                .build();
+        AtomicInteger ended = new AtomicInteger();
+        AtomicLong received = new AtomicLong();
+        InputStream body = new FilterInputStream(Uploads.body(List.of(new File("a", 12 * MIB)))) {
+            @Override
+            public int read(byte[] into, int offset, int length) throws IOException {
+                int read = super.read(into, offset, length);
+                int count = Math.max(read, 0);
+                boolean isPause = pauses && received.get() < 8 * MIB && received.addAndGet(count) >= 8 * MIB;
+                nanos.addAndGet(TimeUnit.HOURS.toNanos(isPause ? 9 : 0) + count * TimeUnit.MILLISECONDS.toNanos(27));
+                bucket.now = start.plusNanos(nanos.get());
+                ended.addAndGet(slow.sweep().join().forms());
+                return read;
+            }
+        };
+        S3Form form = slow.newForm();
+        FormHead head = FormHead.of(Uploads.CONTENT_TYPE);
+        if (pauses) {
+            MultipartException failure =
+                    assertThrows(MultipartException.class, () -> forms.read(body, head, form.options(forms.options())));
+            assertEquals(503, failure.httpStatus());
+            assertTrue(failure.getMessage().contains("a sweep may have ended the form"), failure::getMessage);
+        } else {
+            forms.read(body, head, form.options(forms.options())).close();
+        }
+        get(slow.whenIdle());
+        assertEquals(pauses ? 1 : 0, ended.get());
+        assertEquals(!pauses, exists(form));
+        assertEquals(
+                Set.of(pauses ? "test/.open/" + form.id() + "/1" : key(form, "1"), key(form, "form.json")),
+                bucket.keys());
+    }
+
+    @Test
+    void renewal_withoutAResponse_delaysTheCleanUp() throws Exception {
+        AtomicLong nanos = new AtomicLong(1);
+        S3Form form = sinks().nanoClock(nanos::get).build().newForm();
+        form.admit();
+        PartSink sink = form.sink(head());
+        sink.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        nanos.addAndGet(TimeUnit.DAYS.toNanos(1));
+        network.late = name -> name.startsWith("put test/.open/");
+        sink.write(Unpooled.wrappedBuffer(new byte[1]));
+        sink.close();
+        form.ended();
+        assertFalse(bucket.keys().contains(key(form, "form.json")), "a renewal may still be carried out");
+        network.released.complete(null);
+        get(form.sinks.whenIdle());
+        assertTrue(bucket.keys().contains(key(form, "form.json")));
+    }
+
     private long intentWrites() {
         return store.requests.stream()
                 .filter(request -> request.startsWith("put test/.open/"))
@@ -412,6 +493,35 @@ class CommitTest {
     }
 
     @Test
+    void uploads_ofAllFilesOfAKilledProcess_areAbortedByASweep() throws Exception {
+        S3Form form = sinks.newForm();
+        form.admit();
+        List<PartSink> files = List.of(form.sink(head()), form.sink(head()));
+        for (PartSink file : files) {
+            file.write(Unpooled.wrappedBuffer(new byte[5 * MIB]));
+        }
+        assertEquals(2, bucket.uploads.size());
+        sweepLater(Duration.ofDays(2));
+        assertEquals(Set.of(), bucket.uploads.keySet());
+        files.forEach(PartSink::close);
+        form.ended();
+    }
+
+    @Test
+    void form_whoseUploadCannotBeAborted_isEnded() throws Exception {
+        network.late = name -> name.startsWith("complete");
+        network.lost = name -> name.startsWith("abort");
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending = send(form, form, new File("a", 6 * MIB));
+        Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
+        sending.intake().abort(new IOException("gone"));
+        sending.failure();
+        get(sinks.whenIdle());
+        assertTrue(bucket.keys().contains(key(form, "form.json")));
+        assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
     void upload_createdByALostResponse_isAbortedByASweep() throws Exception {
         bucket.repeatsCreate = true;
         S3Form form = stored(new File("a", 6 * MIB));
@@ -429,6 +539,14 @@ class CommitTest {
         assertTrue(get(sinks.delete(form.id())));
         assertFalse(exists(form));
         assertFalse(bucket.keys().contains(key(form, "1")));
+    }
+
+    @Test
+    void deletion_withoutAnIntent_replacesNothing() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        network.lost = name -> name.endsWith(CommitProtocol.DELETION);
+        failure(sinks.delete(form.id()));
+        assertTrue(exists(form));
     }
 
     @Test
@@ -555,6 +673,24 @@ class CommitTest {
     }
 
     @Test
+    void tombstone_sweptEachDay_isRemovedAfterSevenDaysAndALastCleanUp() throws Exception {
+        S3Form form = stored(new File("a", 10));
+        get(sinks.delete(form.id()));
+        for (int day = 1; day <= 6; day++) {
+            sweepLater(Duration.ofDays(1));
+            assertTrue(bucket.keys().contains(key(form, "form.json")), "day " + day);
+        }
+        bucket.objects.put( // by a late request
+                key(form, "1"), new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
+        network.lost = name -> name.startsWith("delete [" + key(form, "form.json"));
+        bucket.now = bucket.now.plus(Duration.ofDays(1));
+        failure(sinks.sweep());
+        network.lost = NONE;
+        get(sinks.sweep());
+        assertEquals(Set.of(), bucket.keys());
+    }
+
+    @Test
     void tombstone_staysUntilBothClocksSayThatItIsOld() throws Exception {
         S3Form form = stored(new File("a", 10));
         assertTrue(sinks.delete(form.id()).get());
@@ -654,6 +790,12 @@ class CommitTest {
                     key(abandoned, number), new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
         }
         bucket.uploads.put("left", new ObjectStore.Upload(key(abandoned, "1"), "left"));
+        S3Form other = sinks.newForm();
+        if (fails) {
+            putIntent(other, "1");
+            bucket.uploads.put("stays", new ObjectStore.Upload(key(other, "1"), "stays"));
+            network.lost = name -> name.equals("abort " + key(other, "1"));
+        }
         bucket.now = bucket.now.plus(Duration.ofDays(2));
         assertEquals(
                 fails,
@@ -702,6 +844,22 @@ class CommitTest {
         network.released.complete(null);
         sending.succeed();
         assertTrue(bucket.keys().contains("mine"));
+    }
+
+    @Test
+    void chosenKeys_areStoredInTheirOrder() throws Exception {
+        network.late = name -> name.equals("put first");
+        S3Form form = sinks.newForm();
+        Uploads.Sending sending = send(
+                form,
+                files(part -> form.sink(part, "text/plain", part.filename())),
+                new File("first", 10),
+                new File("second", 10));
+        Weed.await(() -> assertTrue(bucket.keys().contains("first")));
+        assertFalse(bucket.keys().contains("second"));
+        network.released.complete(null);
+        sending.succeed();
+        assertTrue(bucket.keys().contains("second"));
     }
 
     @Test
@@ -817,6 +975,18 @@ class CommitTest {
         assertEquals(0, few.used());
     }
 
+    @Test
+    void segmentOfAnEndedForm_staysChargedUntilItIsReturned() {
+        MemoryBudget few = MemoryBudget.of(64 * MIB);
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), store, System::nanoTime);
+        memory.admit().join();
+        long capacity = memory.tryLease(5 * MIB);
+        memory.end(); // a cancelled request may still read the segment
+        assertEquals(Segment.memory(capacity), few.used());
+        memory.returnSegment(capacity);
+        assertEquals(0, few.used());
+    }
+
     /** {@return a store whose timers never expire, so that waiting forms are served only when memory is returned} */
     private MemoryStore withoutTimers() {
         return new MemoryStore(bucket, new MemoryStore.Network() {
@@ -841,12 +1011,6 @@ class CommitTest {
         memory.returnSegment(size);
         memory.end();
     }
-        S3Form other = sinks.newForm();
-        if (fails) {
-            putIntent(other, "1");
-            bucket.uploads.put("stays", new ObjectStore.Upload(key(other, "1"), "stays"));
-            network.lost = name -> name.equals("abort " + key(other, "1"));
-        }
 
     @Test
     void memoryOfAWait_cancelledAtTheSameTime_isReturned() throws Exception {
@@ -1037,18 +1201,6 @@ class CommitTest {
         assertEquals(!isClosed, written.isReady());
         assertEquals(capacity, few.memory.tryLease(capacity), "the memory was not returned");
         few.memory.returnSegment(capacity);
-    @Test
-    void segmentOfAnEndedForm_staysChargedUntilItIsReturned() {
-        MemoryBudget few = MemoryBudget.of(64 * MIB);
-        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), store, System::nanoTime);
-        memory.admit().join();
-        long capacity = memory.tryLease(5 * MIB);
-        memory.end(); // a cancelled request may still read the segment
-        assertEquals(Segment.memory(capacity), few.used());
-        memory.returnSegment(capacity);
-        assertEquals(0, few.used());
-    }
-
         sink.close();
         form.ended();
         get(few.whenIdle());

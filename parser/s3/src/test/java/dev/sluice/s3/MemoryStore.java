@@ -14,6 +14,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.function.Supplier;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /** An object store in memory. A {@link Network} decides when a request is executed, and which response the client gets. */
 class MemoryStore implements ObjectStore {
@@ -55,6 +57,10 @@ class MemoryStore implements ObjectStore {
         final TreeMap<String, Content> objects = new TreeMap<>();
         final TreeMap<String, Upload> uploads = new TreeMap<>();
         private final TreeMap<String, TreeMap<Integer, byte[]>> pieces = new TreeMap<>();
+
+        /** The keys of completed uploads. Some stores delete such an object if its upload is aborted. */
+        private final TreeMap<String, String> completed = new TreeMap<>();
+
         Instant now = Instant.parse("2026-01-01T00:00:00Z");
         boolean ignoresIfNoneMatch;
         boolean ignoresIfMatch;
@@ -110,7 +116,14 @@ class MemoryStore implements ObjectStore {
     private TreeMap<Integer, byte[]> pieces(String id) {
         TreeMap<Integer, byte[]> found = bucket.pieces.get(id);
         if (found == null) {
-            throw new IllegalStateException("no such upload");
+            AwsErrorDetails missing =
+                    AwsErrorDetails.builder().errorCode("NoSuchUpload").build();
+            throw new IllegalStateException(Retries.explained(
+                    "UploadPart",
+                    S3Exception.builder()
+                            .statusCode(404)
+                            .awsErrorDetails(missing)
+                            .build()));
         }
         return found;
     }
@@ -133,6 +146,7 @@ class MemoryStore implements ObjectStore {
             store(target, all.toByteArray());
             bucket.uploads.remove(id);
             bucket.pieces.remove(id);
+            bucket.completed.put(id, target.key());
             return new Stored(target.key(), "etag", null, size, crc32);
         });
     }
@@ -159,6 +173,7 @@ class MemoryStore implements ObjectStore {
         return send("abort " + upload.key(), () -> {
             bucket.uploads.remove(upload.id());
             bucket.pieces.remove(upload.id());
+            bucket.objects.remove(bucket.completed.getOrDefault(upload.id(), ""));
             return null;
         });
     }
@@ -208,6 +223,9 @@ class MemoryStore implements ObjectStore {
     @Override
     public CompletableFuture<Void> delete(List<String> keys) {
         return send("delete " + keys, () -> {
+            if (keys.size() > 1000) {
+                throw new IllegalStateException("more than 1,000 keys");
+            }
             keys.forEach(bucket.objects::remove);
             return null;
         });
@@ -223,9 +241,6 @@ class MemoryStore implements ObjectStore {
         return network.executor();
     }
 
-            if (keys.size() > 1000) {
-                throw new IllegalStateException("more than 1,000 keys");
-            }
     @Override
     public void close() {}
 
