@@ -40,14 +40,14 @@ final class Mutants {
         }
         survivors.forEach((mutant, count) -> {
             if (allowed.getOrDefault(mutant, 0) < count) {
-                complaints.add("survived, but is not listed: " + count + " " + mutant);
+                complaints.add("survives more often than listed: " + count + " " + mutant);
             }
         });
         allowed.forEach((mutant, count) -> {
             // On a busy machine, any mutant may time out. But if a test fails for a mutant that no test can kill, the run itself is broken,
             // for example by a missing jar.
             if (survivors.getOrDefault(mutant, 0) + timedOut.getOrDefault(mutant, 0) < count) {
-                complaints.add("is listed, but a test failed: " + count + " " + mutant);
+                complaints.add("is listed, but was killed: " + count + " " + mutant);
             }
         });
         complaints.forEach(System.out::println);

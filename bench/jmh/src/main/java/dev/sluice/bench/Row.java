@@ -79,8 +79,8 @@ record Row(
     /**
      * Returns whether the row matches a query.
      *
-     * @param query the table, followed by {@code NAME=VALUE} or {@code NAME=VALUE,VALUE} for parameters. {@code way} is the benchmark
-     *     method.
+     * @param query the table, followed by {@code NAME=VALUE} or {@code NAME=VALUE,VALUE} for parameters. The name {@code way} stands for the
+     *     benchmark method. All words are separated by spaces.
      */
     boolean matches(String query) {
         String[] words = query.split(" ");
@@ -98,7 +98,7 @@ record Row(
         return note != null && note.startsWith(FAILED);
     }
 
-    /** Returns whether the result of the parser differs from the content of the body. */
+    /** Returns whether the result of the parser differs from the content of the body, or its measurement failed. */
     boolean wrong() {
         return note != null && benchmark.equals("PeerBenchmark.decode");
     }

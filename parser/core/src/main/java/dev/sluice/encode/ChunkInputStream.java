@@ -23,7 +23,7 @@ public final class ChunkInputStream extends InputStream {
     private @Nullable IOException failure;
     private boolean closed;
 
-    /** @param body the chunks, which are closed with this stream */
+    /** @param body the owner of the chunks, which is closed with this stream */
     public ChunkInputStream(Chunks chunks, Closeable body) {
         this.chunks = chunks;
         this.body = body;

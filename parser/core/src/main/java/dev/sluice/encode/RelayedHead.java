@@ -9,8 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a part of a relayed form. It is written only after the first content or the end of the part has been read, because an empty
- * file name is valid only without content.
+ * The head of a part of a relayed form. It is written only after the first content or the end of the part has been read, because only a
+ * part without content may have an empty file name.
  *
  * @param client the head that the client sent; null for an added part
  */
@@ -29,7 +29,7 @@ public record RelayedHead(
      * {@return the bytes to send before the content, <em>transferred</em> to the caller}
      *
      * @throws IllegalArgumentException if readers could misread the part, and the application has changed or added it
-     * @throws dev.sluice.MultipartException if readers could misread the part of the client
+     * @throws dev.sluice.MultipartException if readers could misread the part that the client sent
      */
     public ByteBuf begin(MultipartEncoder encoder, boolean hasContent) throws IOException {
         try {

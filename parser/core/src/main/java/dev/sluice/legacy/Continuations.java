@@ -15,7 +15,7 @@ public final class Continuations {
 
     private final List<Piece> pieces = new ArrayList<>();
 
-    /** Adds the piece whose number is {@code bytes[from..to)}; a {@code *} after the number means that the piece is extended. */
+    /** Adds a piece. {@code bytes[from..to)} is its number, followed by {@code *} if it is extended. */
     public void add(byte[] bytes, int from, int to, byte[] value) {
         boolean extended = bytes[to - 1] == '*';
         int length = (extended ? to - 1 : to) - from;

@@ -76,7 +76,7 @@ class OneOwnerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, 1 << 20})
-    void moveDetachAndClose_atSameTime_haveOneWinner(long threshold) throws Exception {
+    void moveAndDetach_duringClose_haveAtMostOneWinner(long threshold) throws Exception {
         MemoryBudget budget = MemoryBudget.of(1 << 20);
         Map<Owner, Integer> owners = new EnumMap<>(Owner.class);
         try (SpoolDirectory spool = SpoolDirectory.builder(root.resolve("spool"))

@@ -28,8 +28,8 @@ class SharedBoundaryTest {
     private static final int SCHEDULES = 60;
 
     /**
-     * The number of content bytes in the first chunk. The search creates its tables, which the boundary keeps, after 16 KiB. The 10 bytes
-     * after these are too few for a delimiter, so the tables are created in the second chunk.
+     * The number of content bytes in the first chunk. The search creates its tables, which the boundary keeps, after 16 KiB. Only 10
+     * bytes of the first chunk are left then. These are too few to search with the tables, so the second chunk creates them.
      */
     private static final int LONG = 16 * 1024 + 10;
 

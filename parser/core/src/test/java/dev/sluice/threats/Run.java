@@ -23,7 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** A run of a decoder over a body, with its results, calls and memory. Text is ISO-8859-1. */
+/** The decoding of one body: its results, the number of calls, and the memory held. Text is ISO-8859-1. */
 final class Run {
     /** The header lines of a field called {@code a}, without the blank line. */
     static final String FIELD = "Content-Disposition: form-data; name=\"a\"\r\n";
@@ -39,7 +39,7 @@ final class Run {
 
     record Part(String name, String filename, String body) {}
 
-    /** The complete parts, with at most 64 KiB of each body. */
+    /** The first 10,000 complete parts, with at most 64 KiB of each body. */
     final List<Part> parts = new ArrayList<>();
 
     /** The number of parts that began. */

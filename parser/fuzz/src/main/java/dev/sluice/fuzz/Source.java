@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
-/** A body in one buffer. Slices of it are fed to the decoder, and their reference count reveals leaks. */
+/** A body in one buffer. The decoder gets slices of it. The reference count of the buffer shows whether a slice was leaked. */
 final class Source {
     private static ByteBuf direct = UnpooledByteBufAllocator.DEFAULT.directBuffer(4096);
 
@@ -34,7 +34,7 @@ final class Source {
         return memory.retainedSlice(from, to - from);
     }
 
-    /** Requires that all slices and all memory of the allocator are released. */
+    /** Requires that all slices and all heap memory of the allocator are released. */
     void requireNothingHeld(UnpooledByteBufAllocator allocator, Object setup) {
         long memory = allocator.metric().usedHeapMemory();
         if (held() != 0 || memory != 0) {

@@ -30,12 +30,13 @@ import org.jspecify.annotations.Nullable;
  * {@link #advance} begins everything that has become possible.
  *
  * <p><b>Content.</b> A sink fills segments. A full segment becomes a {@link Job}: one piece of a multipart upload. A file that ends before its
- * first piece is stored by one request: at once if its segment is leased, otherwise when the form is committed, because a small form that
- * fails should cost no request. A sink that gets no memory waits in a queue; {@link SegmentMemory} explains why forms cannot block each
+ * first piece is sent is stored by one request: at once if its segment is leased, otherwise when the form is committed. So a small form that
+ * fails costs no request. A sink that gets no memory waits in a queue; {@link SegmentMemory} explains why forms cannot block each
  * other.
  *
- * <p><b>Requests.</b> An intent is written before anything of the form, and before each multipart upload. If the form fails, requests that
- * send content are cancelled, to free their memory. Requests that create something are not, because their response says what to clean up.
+ * <p><b>Requests.</b> An intent is written before anything of the form, and before each multipart upload, except for files with a chosen
+ * key. If the form fails, requests that send or complete content are cancelled, to free their memory. Requests that write an intent or create
+ * an upload continue, because their responses say what to clean up.
  * The clean-up begins when the form has ended and no request is open, so that no later response can add something to delete.
  *
  * <table>
@@ -45,14 +46,14 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code OPEN}</td><td>a file has arrived</td><td>complete its upload, or store it with one request; keep it if it is small</td>
  * <td>{@code OPEN}</td></tr>
  * <tr><td>{@code OPEN}</td><td>the commit is requested</td><td>store the small files</td><td>{@code COMMITTING}</td></tr>
- * <tr><td>{@code OPEN}, {@code COMMITTING}</td><td>a request fails, the commit is cancelled, or the form ends</td><td>cancel all
- * requests, fail the sinks and the commit</td><td>{@code FAILED}</td></tr>
+ * <tr><td>{@code OPEN}, {@code COMMITTING}</td><td>a request fails, the commit is cancelled, or the form ends</td><td>cancel the
+ * requests for memory and content, fail the sinks and the commit</td><td>{@code FAILED}</td></tr>
  * <tr><td>{@code COMMITTING}</td><td>all files are stored</td><td>write the record</td><td>{@code WRITING}</td></tr>
- * <tr><td>{@code WRITING}</td><td>the record stands</td><td>report success</td><td>{@code COMMITTED}</td></tr>
- * <tr><td>{@code WRITING}</td><td>a tombstone stands, or neither is known to stand</td><td>fail the commit</td><td>{@code FAILED}</td></tr>
+ * <tr><td>{@code WRITING}</td><td>the record is in the store</td><td>report success</td><td>{@code COMMITTED}</td></tr>
+ * <tr><td>{@code WRITING}</td><td>a tombstone is in the store, or the outcome is unknown</td><td>fail the commit</td><td>{@code FAILED}</td></tr>
  * <tr><td>{@code WRITING}</td><td>anything else</td><td>none: the record decides</td><td>{@code WRITING}</td></tr>
  * <tr><td>{@code COMMITTED}</td><td>the form ends</td><td>delete the intents, unless a sweep has something to delete</td><td>{@code ENDED}</td></tr>
- * <tr><td>{@code FAILED}</td><td>the form has ended, and all requests have</td><td>abort the uploads; if there are intents, write a
+ * <tr><td>{@code FAILED}</td><td>the form has ended, and no request is open</td><td>abort the uploads; if there are intents, write a
  * tombstone and delete the files</td><td>{@code ENDED}</td></tr>
  * </table>
  */
@@ -69,7 +70,7 @@ final class FormUpload {
     /** A segment to be sent: a piece of a file, or the whole file if the number is 0. */
     private record Job(S3Sink file, int number, Segment body) {}
 
-    /** The number of times that an intent is renewed within the age at which a sweep ends its form. */
+    /** The number of times that an intent is renewed within {@code maxAge}, the age at which a sweep ends its form. */
     private static final int RENEWALS = 4;
 
     final S3Sinks sinks;
@@ -349,8 +350,7 @@ final class FormUpload {
     }
 
     /**
-     * {@return whether all files are stored that must be stored before a file with a chosen key: all files without a chosen key, and those
-     * with a chosen key in front of it}
+     * {@return whether it is the turn of a file with a chosen key: all files without a chosen key, and all earlier files with one, are stored}
      */
     private boolean isNext(S3Sink file) {
         return published().takeWhile(other -> other != file).allMatch(other -> other.stored != null)
@@ -394,7 +394,7 @@ final class FormUpload {
         segments.done(job.body);
     }
 
-    /** {@return a future that completes when the file may be stored: one intent is enough for all files of one request} */
+    /** {@return a future that completes when the file may be stored: one intent is enough for all files that are each stored by one request} */
     private CompletableFuture<?> beforeObject(S3Sink file) {
         return file.isChosen ? sinks.probed() : firstIntent == null ? intent(file) : firstIntent;
     }
@@ -427,7 +427,7 @@ final class FormUpload {
             if (capacity > 0) {
                 waiting.remove().resume(capacity);
             } else if (!segments.areAllSent()) {
-                return; // a segment returns first
+                return; // until a segment has been returned
             } else if (segments.areFilling()) {
                 fail(MultipartException.because(Reason.MEMORY_FULL)
                         .saying("two files of the form are written at the same time, and only one has memory")
@@ -472,7 +472,7 @@ final class FormUpload {
         });
     }
 
-    /** Cleans up: intents after a commit, or everything else. */
+    /** Cleans up: after a commit only the intents, after a failure everything that the form has stored. */
     private void end() {
         files.forEach(S3Sink::releaseContent);
         CompletableFuture<?> done = CommitProtocol.DONE;

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The check that a bucket exists, and that its store obeys both conditions of the {@link CommitProtocol} for a single client.
  *
- * <p>A condition counts as obeyed only if the store rejects a write because of it. After any other failure, the step is repeated.
+ * <p>A condition counts as obeyed only if the store rejects a write because of it. After any other failure that may be temporary, the step
+ * is repeated.
  */
 final class StoreProbe {
     /** The start of the keys of the check, after the prefix. */

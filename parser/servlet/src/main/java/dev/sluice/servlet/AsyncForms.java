@@ -35,7 +35,7 @@ public final class AsyncForms implements AutoCloseable {
      * @return the form
      * @throws IllegalStateException if the body is already being read in another way, or the request does not support asynchronous
      *     operation
-     * @throws IOException if the connection fails; not wrapped
+     * @throws IOException if the connection fails; it is not wrapped in a {@code MultipartException}
      */
     public AsyncForm receive(HttpServletRequest request) throws IOException {
         return receive(request, service.forms.options());
@@ -47,7 +47,7 @@ public final class AsyncForms implements AutoCloseable {
      * @param options the options of this receiver, changed with {@link FormOptions#toBuilder()}
      * @return the form
      * @throws IllegalStateException see {@link #receive(HttpServletRequest)}
-     * @throws IOException if the connection fails; not wrapped
+     * @throws IOException if the connection fails; it is not wrapped in a {@code MultipartException}
      */
     public AsyncForm receive(HttpServletRequest request, FormOptions options) throws IOException {
         RequestState known = RequestState.of(request);
@@ -67,7 +67,7 @@ public final class AsyncForms implements AutoCloseable {
         return service.live();
     }
 
-    /** Aborts unfinished forms, closes complete ones, and stops the thread. Idempotent. */
+    /** Aborts unfinished forms, closes complete ones, and stops the thread that checks time limits. Idempotent. */
     @Override
     public void close() {
         service.close();

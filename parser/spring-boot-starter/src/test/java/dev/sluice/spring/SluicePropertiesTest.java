@@ -48,7 +48,7 @@ class SluicePropertiesTest {
     @TempDir
     private Path directory;
 
-    /** {@return the limits that Boot would set} The class that has them has different names in Boot 3 and 4. */
+    /** {@return the limits that Boot would set} Their class has different names in Boot 3 and 4. */
     private static MultipartConfigElement bootLimits(MockEnvironment environment) {
         Class<?> type = Stream.of("autoconfigure.web.servlet", "servlet.autoconfigure")
                 .map(part -> "org.springframework.boot." + part + ".MultipartProperties")
@@ -294,7 +294,7 @@ class SluicePropertiesTest {
         assertEquals(expected, defaults);
     }
 
-    /** {@return the default in the metadata; null if it depends on Boot, the preset or the machine} */
+    /** {@return the default in the metadata; {@code "null"} if it depends on Boot, the preset or the machine} */
     private static String expectedDefault(Setting setting) {
         return switch (setting) {
             case MAX_PART_BYTES, MAX_BODY_BYTES, SPILL_THRESHOLD, MEMORY_BUDGET_BYTES, DIRECTORY, LOCATION -> "null";

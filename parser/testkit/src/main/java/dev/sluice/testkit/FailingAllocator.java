@@ -4,7 +4,10 @@ import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A {@link CountingAllocator} with one failing allocation. The error is always the same instance. Thread-safe. */
+/**
+ * An allocator of which one allocation fails. A {@link CountingAllocator} makes all others. The error is always the same instance.
+ * Thread-safe.
+ */
 public final class FailingAllocator extends AbstractByteBufAllocator {
     /** The argument of the constructor for which no allocation fails. */
     public static final int NEVER = Integer.MAX_VALUE;

@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A replacement for the set in which netty 4.1's leak detector keeps the trackers of unreleased buffers. Netty 4.1
- * creates the trackers itself. The tracker of an unreleased buffer stays in the set after the garbage collector has
+ * A replacement for the set in which the leak detector of Netty 4.1 keeps the trackers of unreleased buffers. In contrast to Netty 4.2, a
+ * detector cannot create its own trackers. The tracker of an unreleased buffer stays in the set after the garbage collector has
  * removed the buffer.
  */
 final class Netty41Trackers extends AbstractSet<Object> {
@@ -70,7 +70,7 @@ final class Netty41Trackers extends AbstractSet<Object> {
         List<String> hints() {
             List<String> hints = new ArrayList<>();
             Object record = read(tracker, "head");
-            while (record != null && number(record, "pos") >= 0) { // the chain ends with a marker that has no record
+            while (record != null && number(record, "pos") >= 0) { // the chain ends with a marker at -1
                 Object hint = read(record, "hintString");
                 if (hint != null) {
                     hints.add(0, hint.toString());
@@ -81,8 +81,8 @@ final class Netty41Trackers extends AbstractSet<Object> {
         }
 
         /**
-         * Returns the number of records. The newest record holds the number of records before it. The first record is
-         * the allocation.
+         * Returns the number of recorded accesses, including dropped ones. The newest record holds the number of records before it, so the
+         * first record, the allocation, is not counted.
          */
         @Override
         long unreported() {

@@ -13,7 +13,7 @@ class SoupTest {
     private static final int MIN_BODIES = 20_000;
     private static final int MAX_BODIES = 200_000;
 
-    /** All reasons of the library except the form API's. */
+    /** The reasons of the decoder, except {@code UNKNOWN_CHARSET}. */
     private static final List<String> REASONS = List.of("""
             MISSING_BOUNDARY INVALID_BOUNDARY DUPLICATE_BOUNDARY UNSUPPORTED_MEDIA_TYPE TRUNCATED PREAMBLE EPILOGUE
             PREAMBLE_TOO_LARGE EPILOGUE_TOO_LARGE MALFORMED_DELIMITER MALFORMED_HEADER DUPLICATE_HEADER

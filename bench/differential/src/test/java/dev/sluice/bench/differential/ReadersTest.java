@@ -89,7 +89,7 @@ class ReadersTest {
                 List.of(new Findings.Disagreement(signature, forms, "", body, "", "")));
     }
 
-    /** By default, every eighth case: each reader gets a case in all chunk sizes, which takes most of the time. */
+    /** Tests every eighth case by default, because it takes long to send each case to each reader in all chunk sizes. */
     @Test
     void suite_isReadByEveryParser() throws IOException {
         assumeReaders();
@@ -112,12 +112,13 @@ class ReadersTest {
     }
 
     @Test
-    void suite_sluiceIsNeverWrong() throws IOException {
+    void suite_presets_differOnlyAsIntended_andNeverDependOnTheCut() throws IOException {
         for (Sluice preset : Sluice.values()) {
             Map<Matrix.Result, Integer> results = Matrix.results(Matrix.of(preset), Reading::sameParts);
             assertEquals(0, results.getOrDefault(Matrix.Result.DEPENDS_ON_CUT, 0));
             assertEquals(preset == Sluice.STRICT, results.containsKey(Matrix.Result.STRICTER));
             assertEquals(preset == Sluice.COMPATIBLE, results.containsKey(Matrix.Result.LOOSER));
+            assertEquals(preset == Sluice.COMPATIBLE, results.containsKey(Matrix.Result.WRONG)); // such as encoded words
         }
     }
 

@@ -14,8 +14,8 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * A JMH profiler for the CPU time per operation of the benchmark threads. If other programs share the processors, it estimates the time
- * that the operation would take without them.
+ * A JMH profiler for the CPU time per operation of the benchmark threads. If other programs share the processors, the CPU time is
+ * an estimate of how long the operation would take without them.
  */
 public final class WorkerCpu implements InternalProfiler {
     /** The name of the result, which is in nanoseconds per operation. */

@@ -50,7 +50,7 @@ public class WriteBenchmarks {
         return tally.parts();
     }
 
-    /** Creates a form and writes it to a stream that copies each byte to memory in the processor cache, as a socket does. */
+    /** Creates a form and writes it to a stream that copies each byte, as a socket does, to memory that stays in the processor cache. */
     @State(Scope.Thread)
     @BenchmarkMode(Mode.AverageTime)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -149,7 +149,7 @@ public class WriteBenchmarks {
         }
     }
 
-    /** Decodes a form in chunks of 8 KiB, and also encodes it again. */
+    /** Decodes a form in chunks of 8 KiB, or decodes it and encodes it again. */
     @State(Scope.Thread)
     @BenchmarkMode(Mode.AverageTime)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -42,7 +42,7 @@ public final class NettyIsland extends ClassLoader {
         return new NettyIsland("");
     }
 
-    /** Installs a {@code RecordCounter}. No buffer may have been created with this loader before. */
+    /** Starts to count leak records. Call this before the loader creates a buffer. */
     public LongSupplier countRecords() {
         return (LongSupplier) call("RecordCounter", "install", new Class<?>[0]);
     }

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  * The received chunks of one form that are not decoded yet. The {@link #room()} is the memory that the chunks of the source may add. After
  * {@link #discard}, further chunks are released.
  *
- * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, a chunk counts with
- * the {@linkplain KeptMemory memory that it keeps} and {@value #OVERHEAD} bytes. If the chunk before it has the same root, it counts with
- * its own capacity. So a network read counts at most twice, and the chunks of a form keep at most one read more than they count with: the
- * read whose first slice is already decoded. A slice of a read that is mostly empty is copied. {@link UnchargedMemory} adds up the chunks
+ * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, the cost of a chunk is
+ * counted: the {@linkplain KeptMemory memory that it keeps}, and {@value #OVERHEAD} bytes. If the chunk before it has the same root, only its
+ * own capacity is counted. So a network read is counted at most twice, and the chunks of a form keep at most one read more than is counted:
+ * the read whose first slice is already decoded. A slice of a read that is mostly empty is copied. {@link UnchargedMemory} adds up the chunks
  * of all forms. If the total is too large, a form has no room until its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been

@@ -18,7 +18,7 @@ class DeadlinesTest {
 
     /** The thread of the source may add bytes while another thread ends the form. */
     @Test
-    void received_afterDiscard_clockOfTheClientRunsOn() {
+    void received_afterDiscard_restartsTheClockOfTheClient() {
         AtomicLong clock = new AtomicLong();
         Deadlines deadlines = new Deadlines(options().build(), clock::get);
         BodyQueue queue = new BodyQueue(new UnchargedMemory(1 << 20));

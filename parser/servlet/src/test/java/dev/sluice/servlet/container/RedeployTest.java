@@ -94,7 +94,7 @@ class RedeployTest {
 
         /**
          * {@return the direct memory, in bytes, that the threads of the container may use. If each deployment leaked,
-         * they would use more}
+         * the growth would exceed this}
          */
         long ownDirectMemory();
 

@@ -11,7 +11,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A servlet that runs the code of a test, for each path separately. */
+/** A servlet that runs the code that a test has set for the path of the request. */
 @SuppressWarnings("serial")
 final class WorkServlet extends HttpServlet {
     /** The path that stands for all paths without code of their own. */
