@@ -52,7 +52,7 @@ class ArchitectureTest {
                 CORE.stream().noneMatch(type -> type.getSimpleName().endsWith("Test")), "test classes were imported");
     }
 
-    /** The packages that the core may use: no reflection, no SQL, and only java.net.http for the network. */
+    /** The packages that the core may use: no reflection, no SQL, and of java.net only java.net.http. */
     private static final ArchRule KNOWN = classes()
             .should()
             .onlyDependOnClassesThat(resideInAnyPackage(
@@ -186,7 +186,7 @@ class ArchitectureTest {
      * client could cause it for each part.
      */
     @Test
-    void charsetForName_isNotCalled() {
+    void charsetForName_isCalledBySettingOnly() {
         noClasses()
                 .that()
                 .doNotHaveFullyQualifiedName(Setting.class.getName())
@@ -213,7 +213,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void core_usesNoSynchronization() throws IOException {
+    void core_usesNoSynchronizedMethodsOrBlocks() throws IOException {
         noMethods().should().haveModifier(JavaModifier.SYNCHRONIZED).check(CORE);
         List<String> blocks;
         try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {

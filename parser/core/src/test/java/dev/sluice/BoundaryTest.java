@@ -23,7 +23,7 @@ class BoundaryTest {
     }
 
     @Test
-    void show_printableByte_isTheCharacter() {
+    void show_printableByte_isTheCharacter_otherByteIsHexadecimal() {
         assertEquals("'!'", Bytes.show((byte) '!'));
         assertEquals("'~'", Bytes.show((byte) '~'));
         assertEquals("0x20", Bytes.show((byte) ' '));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Bodies from real clients and from the tests of other projects, read through every API and in every kind of buffer. */
+/** Bodies from real clients and from the tests of other projects, read by the decoder and the reader, and in every kind of buffer. */
 @ExtendWith(LeakCheck.class)
 @Tag("sized")
 class CorpusTest {

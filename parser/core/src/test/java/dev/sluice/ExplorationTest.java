@@ -46,15 +46,16 @@ import org.junit.jupiter.api.Timeout;
  * <ul>
  *   <li>The witness has the same result in one chunk, in any two chunks, and in chunks of one byte.
  *   <li>The same is true for the witness followed by any word. Byte values that have the same effect in every state form a class, and words
- *       use one byte of each class. A word is a sequence of up to three such bytes (two in short builds), or a delimiter with such a byte
- *       before it, after it, or in place of one of its bytes. Delimiters are split into two chunks at any place.
+ *       use one byte of each class. A word is a sequence of two or three such bytes (two in short builds), or a delimiter with such a byte
+ *       before it, after it, or in place of one of its bytes. Delimiters are split into two chunks at any place (at every fourth
+ *       in short builds).
  *   <li>Random bodies lead to a known abstract state, and have the same future as its witness: each byte causes the same events and
  *       leads to the same abstract state. This is evidence that abstract states contain everything that matters.
  * </ul>
  *
  * <p>The compared result is all output, and the concrete state as in {@link StateHash}. Bodies are of type {@code multipart/mixed}, so
  * that a header section can be empty. States with 4 to 253 blanks after a delimiter are explored with one byte of each class, and words
- * are not tried in them.
+ * are not tried in them. Their witnesses are split at every 16th byte.
  */
 @Tag("sized")
 class ExplorationTest {

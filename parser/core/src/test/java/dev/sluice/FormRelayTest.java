@@ -279,7 +279,7 @@ class FormRelayTest {
     }
 
     @Test
-    void malformedForm_getsNoCloseDelimiter() throws IOException {
+    void malformedFormOrType_isRejected() throws IOException {
         for (int end = 0; end < FORM.length() - 2; end++) {
             String truncated = FORM.substring(0, end);
             assertThrows(MultipartException.class, () -> relayed(truncated, 7, NameEscaping.REJECT, Part::of));

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Test;
 
 /** Cases of header sections that are not in {@link PolicyRowsTest}. */
 class HeaderSectionTest {
-    /** The offset of a fold is its first blank, which may be before or after the line end. */
+    /** The blanks may include a fold. The first of them may be before or after the line end. */
     @Test
-    void foldDeviation_isReportedAtItsFirstBlank() {
+    void blanksAfterEqualsSign_areReportedAtFirstBlank() {
         for (String value : List.of(
                 "form-data; name=^ \r\n a",
                 "form-data; name=^\t \t\r\n a",
@@ -45,7 +45,7 @@ class HeaderSectionTest {
     }
 
     @Test
-    void controlByteInValue_isRejectedInEveryPreset() {
+    void controlByteInValue_isRejected_exceptInQuotedParameter() {
         for (int b = 0; b < 256; b++) {
             boolean control = b < ' ' && b != '\t' || b == 0x7F;
             if (!control || b == '\n' || b == '\r') {

@@ -183,7 +183,7 @@ class LimitsTest {
     }
 
     @Test
-    void sizes_beyondInt_areExact() {
+    void limitsBeyondInt_acceptSmallBody() {
         for (long value : new long[] {Integer.MAX_VALUE, 1L << 31, 1L << 32, Long.MAX_VALUE - 1}) {
             for (Setting setting : List.of(
                     Setting.MAX_BODY_BYTES,

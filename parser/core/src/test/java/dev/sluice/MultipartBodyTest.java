@@ -82,7 +82,7 @@ class MultipartBodyTest {
         abstract byte[] write(MultipartBody body) throws IOException;
     }
 
-    /** A subscriber that requests {@code count} chunks at a time. */
+    /** A subscriber that requests {@code count} chunks at the start. If that is one, it requests another after each chunk. */
     static final class Received implements Flow.Subscriber<ByteBuffer> {
         private final long count;
         final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -265,7 +265,7 @@ class MultipartBodyTest {
 
     @ParameterizedTest
     @EnumSource
-    void contentForOneSending_sentAgain_throwsBeforeTheFirstByte(Way way) throws IOException {
+    void contentForOneSending_sentAgain_throws(Way way) throws IOException {
         for (Content content : List.of(
                 Content.once(new ByteArrayInputStream(random(10))),
                 Content.once(new ByteArrayInputStream(random(10))).withLength(10))) {
@@ -328,7 +328,7 @@ class MultipartBodyTest {
     }
 
     @Test
-    void misuse_isRejectedWithAdvice() {
+    void misuse_isRejected() {
         MultipartBody.Builder form = MultipartBody.builder();
         assertThrows(IllegalStateException.class, () -> form.part(List.of(), Content.of("")));
         assertThrows(

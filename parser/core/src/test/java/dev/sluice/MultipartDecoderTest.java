@@ -202,7 +202,7 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void preamble_isRejectedAtItsFirstByte() {
+    void preamble_isRejectedAtItsFirstByteOrFalseDelimiter() {
         Preset lenient = Preset.STRICT.accepting(Deviation.FALSE_DELIMITER);
         String form = part("one") + "\r\n--x--\r\n";
         Verdict.assertRejected(lenient, "^junk\r\n--x!\r\n" + form, Reason.PREAMBLE, -1);

@@ -52,7 +52,7 @@ class ClientPaceTest {
     }
 
     @Test
-    void busyServer_isNotCharged() {
+    void client_isNotChargedWhileServerIsBusy() {
         pace.startWaiting(seconds(0));
         pace.stopWaiting(seconds(1));
         assertFalse(pace.isTooSlow(seconds(500)));

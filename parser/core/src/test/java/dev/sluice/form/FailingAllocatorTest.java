@@ -112,7 +112,7 @@ class FailingAllocatorTest {
     }
 
     @Test
-    void reader_allocationFails_continuesOrStaysFailed() throws Exception {
+    void reader_allocationFails_throwsThatError() throws Exception {
         failAtEach(5, (allocator, events) -> {
             try (MultipartReader reader =
                     MultipartReader.create(new ByteArrayInputStream(BODY), X, options(allocator))) {
@@ -124,7 +124,7 @@ class FailingAllocatorTest {
     }
 
     @Test
-    void form_allocationFails_isRejected() throws Exception {
+    void form_allocationFails_throwsThatErrorAndReleasesMemory() throws Exception {
         failAtEach(4, (allocator, events) -> {
             MemoryBudget budget = MemoryBudget.of(1 << 20);
             FormOptions options =

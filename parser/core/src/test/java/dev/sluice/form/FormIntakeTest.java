@@ -357,9 +357,9 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, shared.used());
     }
 
-    /** If each part moved to a file, this body of 251 KB would become hundreds of files of one byte. */
+    /** If each part moved to a file, this body of 253 KB would become hundreds of files of one byte. */
     @Test
-    void smallPartsWithLongNames_memoryFull_createNoFiles() throws IOException {
+    void smallPartsWithLongNames_memoryFull_createFewFiles() throws IOException {
         FormOptions options =
                 FormOptions.builder(spool, MemoryBudget.unlimited()).build();
         Upload upload = new Upload();
@@ -526,7 +526,7 @@ class FormIntakeTest extends SpooledTest {
         }
     }
 
-    /** An admission that becomes ready when the test decides. */
+    /** An admission that becomes ready when the test decides. If it is created with {@link Readiness#READY}, it throws instead. */
     private static final class DelayedAdmission implements FormAdmission {
         private final Readiness readiness;
         private Throwable fault = new IOException("closed");
@@ -856,7 +856,7 @@ class FormIntakeTest extends SpooledTest {
     /** Many clients send nothing more until they have the response, and some then send nothing at all. */
     @ParameterizedTest
     @ValueSource(strings = {"multipart/form-data; boundary=x", "text/plain"})
-    void rejectedClient_thatSendsNothingMore_isNotWaitedFor(String type) throws IOException {
+    void rejectedClient_thatSendsNothingMore_isWaitedForOnlyBriefly(String type) throws IOException {
         AtomicLong now = new AtomicLong();
         FormOptions options =
                 FormOptions.inMemory(budget).maxParts(1).clock(now::get).build();
@@ -878,7 +878,7 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
-    void rejectedClient_thatStopsAfterFewBytes_isNotWaitedFor() {
+    void rejectedClient_thatStopsAfterFewBytes_isWaitedForOnlyBriefly() {
         AtomicLong now = new AtomicLong();
         FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();
         PushedForm source = new PushedForm(new FormHead("text/plain", 10_000, false));
@@ -1031,7 +1031,7 @@ class FormIntakeTest extends SpooledTest {
             return offered;
         }
 
-        /** Waits until all tasks have run. */
+        /** Waits until all tasks have run, and ends the worker. */
         void end() throws Exception {
             worker.submit(() -> {}).get(2, TimeUnit.MINUTES);
             worker.shutdown();

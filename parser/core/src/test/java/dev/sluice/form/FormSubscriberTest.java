@@ -309,7 +309,7 @@ class FormSubscriberTest extends SpooledTest {
         runQueued();
         assertEquals(1, spool.files());
         form.completion().toCompletableFuture().cancel(true);
-        assertTrue(requests.cancelled, "the subscription is cancelled before the executor runs");
+        assertTrue(requests.cancelled, "the subscription was not cancelled before the executor ran");
         runQueued();
         assertEquals(0, spool.files());
     }

@@ -45,7 +45,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
 
     @Test
     void maxInMemoryBytes_includesNamesHeadersAndOverhead() throws IOException {
-        // 512 for the part, 47 for its header section, 6 for its name, 5 for its content
+        // 512 for the part, 46 for its header section, 6 for its name, 5 for its content
         Upload upload = new Upload().field("abc", "value");
         long most = 512 + "Content-Disposition: form-data; name=\"abc\"\r\n\r\n".length() + 6 + 5;
         FormOptions.Builder inMemory = FormOptions.inMemory(budget);

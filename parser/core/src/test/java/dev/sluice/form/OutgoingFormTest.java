@@ -191,7 +191,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void outgoingRequest_endsEarlyAtAnyByte_formFails() {
+    void outgoingRequest_endsEarlyAtAnyBuffer_formFails() {
         IOException rejected = new IOException("the other server responds with 403");
         List<Function<Received, Runnable>> ways = List.of(
                 body -> () -> body.subscription.cancel(), body -> () -> body.subscription.request(0), body -> () -> {
@@ -302,7 +302,7 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
-    void publisher_sendsCopies() throws IOException {
+    void publisher_sendsForm() throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         int[] ends = new int[2];
         assertEquals(-1, out.publisher().contentLength());

@@ -81,7 +81,7 @@ class PartPipeTest {
     }
 
     @Test
-    void pipe_halfRead_isReadyAgain() throws IOException {
+    void pipe_readDownToHalfItsCapacity_isReadyAgain() throws IOException {
         PartPipe pipe = PartPipe.create(4, memory);
         assertTrue(write(pipe, "1234").isReady());
         Readiness full = write(pipe, "5678");
@@ -121,7 +121,7 @@ class PartPipeTest {
         InputStream in = pipe.inputStream();
         assertEquals("all", new String(in.readNBytes(3), StandardCharsets.US_ASCII));
         Thread.currentThread().interrupt();
-        assertThrows(InterruptedIOException.class, in::read, "the stream has not ended");
+        assertThrows(InterruptedIOException.class, in::read, "the stream has ended");
         assertTrue(Thread.interrupted());
         pipe.retract();
         pipe.close();

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** One error for each reason, with its status, setting and message. */
+/** One error for nearly each reason, with its status, setting and message. */
 class ReasonsTest {
     private static final String NAMED = "--x\r\nContent-Disposition: form-data; name=\"title\"";
     private static final String FIELD = NAMED + "\r\n\r\nvv";
     private static final String END = "\r\n--x--";
 
-    /** Reason; status; setting; the body, or the end of the Content-Type; expected message. */
+    /** Reason; status; setting; the body, the Content-Type, or its parameters; expected message. */
     private static final String ROWS = """
             MISSING_BOUNDARY | 400 |  | ; | the Content-Type has no boundary parameter
             INVALID_BOUNDARY | 400 |  | ;boundary="" | the boundary is empty

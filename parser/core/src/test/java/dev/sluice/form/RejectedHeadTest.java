@@ -26,7 +26,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Forms that are rejected by the head of their request, before a byte of the body is read. */
+/** The decision about a form by the head of its request, and the bytes that are read of a rejected body. */
 class RejectedHeadTest extends SpooledTest {
     private static final String TYPE = "multipart/form-data; boundary=x";
     private static final long MIB = 1 << 20;
@@ -34,7 +34,7 @@ class RejectedHeadTest extends SpooledTest {
     private static final InputStream UNREAD = new InputStream() {
         @Override
         public int read() {
-            throw new AssertionError("the body is not read");
+            throw new AssertionError("the body was read");
         }
     };
 
@@ -65,7 +65,7 @@ class RejectedHeadTest extends SpooledTest {
     void contentLength_aboveLimit_isRejectedWithoutReading() throws IOException {
         Forms forms =
                 Forms.of(FormOptions.builder(spool, budget).maxBodyBytes(100).build());
-        long tooMuch = 2 * MIB; // to read and discard
+        long tooMuch = 2 * MIB; // more than is read and discarded
         MultipartException rejected = assertThrows(MultipartException.class, () -> forms.read(UNREAD, TYPE, tooMuch));
         assertEquals(Reason.BODY_TOO_LARGE, rejected.reason());
         assertEquals(

@@ -349,7 +349,7 @@ class SpoolDirectoryTest {
     }
 
     @Test
-    void create_readOnlyDirectory_isAnIoError() throws IOException {
+    void create_fails_throwsIOExceptionAndCountsNoFile() throws IOException {
         FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
         Path readOnly = files.wrap(root.resolve("other"));
         try (SpoolDirectory spool =

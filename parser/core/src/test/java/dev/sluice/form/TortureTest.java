@@ -26,7 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Failures of any single call of the file system. Nothing is left behind, and no file of the application is incomplete.
+ * Failures of any single call of the file system. No memory or descriptor stays in use, and no file of the application is
+ * incomplete. Only files that cannot be deleted stay in the spool.
  */
 @ExtendWith(LeakCheck.class)
 class TortureTest {
@@ -37,7 +38,7 @@ class TortureTest {
 
     private final MemoryBudget budget = MemoryBudget.of(1 << 20);
 
-    /** Every operation that uses files, once. */
+    /** Runs every operation that uses files. */
     private void run(Path directory, Path targets) throws IOException {
         try (SpoolDirectory spool =
                 SpoolDirectory.builder(directory).keepFreeBytes(1).open()) {
@@ -77,7 +78,7 @@ class TortureTest {
         }
     }
 
-    /** {@return the faulty file system, with empty directories} */
+    /** {@return a new faulty file system} The directory of the targets exists. */
     private FaultyFileSystem prepare() throws IOException {
         Files.createDirectories(root.resolve("targets"));
         return new FaultyFileSystem(FileSystems.getDefault());

@@ -95,7 +95,7 @@ class TransferDecodingTest {
     }
 
     @Test
-    void quotedPrintable_everySplit_isDecoded() throws IOException {
+    void quotedPrintable_everySplit_isDecodedAlike() throws IOException {
         for (String encoded :
                 "|plain|a=3Db|=e2=82=AC|soft=\r\nbreak|soft=\nbreak|=|a=4|=zz|==41|=\r|=\rx|=4=41|\u00FF=00"
                         .split("\\|")) {
@@ -104,7 +104,7 @@ class TransferDecodingTest {
     }
 
     @Test
-    void quotedPrintable_randomInput_everySplit_isDecoded() throws IOException {
+    void quotedPrintable_randomInput_everySplit_isDecodedAlike() throws IOException {
         Random random = new Random(13);
         for (int round = 0; round < 200; round++) {
             StringBuilder soup = new StringBuilder();

@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
-/** Section I of threats.md, reference-counted buffers: exact counts, also on paths that other tests rarely use. */
+/** Section I of threats.md, reference-counted buffers: exact counts, also after an abort at any byte. */
 class BuffersTest {
     private static final byte[] BODY = Run.bytes(Run.field("one", "value")
             + Run.file("two", "f", "\r\n--y\r\n--\r\n0123456789")
@@ -49,7 +49,7 @@ class BuffersTest {
         return MultipartOptions.builder().allocator(memory).build();
     }
 
-    /** A sink that keeps all bytes, like a disk that does not respond. */
+    /** A sink that accepts all bytes and keeps them until it is closed. */
     private static final class StalledSink extends IdleSink {
         private final Queue<ByteBuf> queue = new ArrayDeque<>();
 
@@ -68,7 +68,7 @@ class BuffersTest {
     }
 
     @Test
-    void cve_2026_41840_abortAtAnyByte_withPendingSink_releasesAllBuffers() throws IOException {
+    void cve_2026_41840_abortAtAnyByte_withSinkThatKeepsBytes_releasesAllBuffers() throws IOException {
         MemoryBudget budget = MemoryBudget.of(1 << 20);
         FormOptions options = FormOptions.inMemory(budget)
                 .allocator(memory)

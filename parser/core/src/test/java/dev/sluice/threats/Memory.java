@@ -16,7 +16,7 @@ import java.util.function.Supplier;
 final class Memory {
     private static final MemoryMXBean HEAP = ManagementFactory.getMemoryMXBean();
 
-    /** A charge in bytes that is so large that the rest of the heap is negligible. */
+    /** A charge in bytes that is so large that changes of the rest of the heap are negligible. */
     private static final long ENOUGH = 12 << 20;
 
     private Memory() {}

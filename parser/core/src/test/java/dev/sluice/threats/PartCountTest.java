@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Section D of threats.md, the number of parts: the decoder limits it, and keeps nothing of previous parts. */
+/** Section D of threats.md, the number of parts: the decoder limits it, and its memory does not grow with it. */
 class PartCountTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -54,7 +54,7 @@ class PartCountTest {
     }
 
     @Test
-    void cve_2023_28709_everyLimit_isExact() throws IOException {
+    void cve_2023_28709_limitsOfCountsAndSizes_areExact() throws IOException {
         for (int limit : new int[] {1, 2, 7, 100}) {
             for (int count = limit - 1; count <= limit + 1; count++) {
                 boolean passes = count <= limit;

@@ -126,7 +126,7 @@ class TemporaryFilesTest extends SpooledTest {
         }
     }
 
-    /** Two failures of one form: while it is received, and when it is closed. */
+    /** A failure while the form is received, and then two aborts. One of the sinks also fails when it is closed. */
     @Test
     void cve_2026_18549_twoFaults_leaveNoFile() throws IOException {
         for (int at = 0; at <= BODY.length; at++) {

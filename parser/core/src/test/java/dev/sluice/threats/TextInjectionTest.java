@@ -25,7 +25,7 @@ class TextInjectionTest {
     private static final String MARK = "%{(#_='multipart/form-data').(#cmd='id')}${jndi:x}";
     private int messages;
 
-    /** {@return malformed bodies with {@code mark} in every place in which a client can send text} */
+    /** {@return bodies with {@code mark} in every place in which a client can send text} */
     private static List<String> bodies(String mark) {
         String head = "--x\r\nContent-Disposition: ";
         return List.of(
@@ -144,7 +144,7 @@ class TextInjectionTest {
     }
 
     @Test
-    void cve_2017_5638_messages_doNotContainClientInput() throws IOException {
+    void cve_2017_5638_messages_containNoClientInputExceptFieldName() throws IOException {
         assertMessagesAreHarmless(MARK);
     }
 

@@ -14,7 +14,7 @@ class FormMemoryTest {
     private static final long AHEAD = 8 << 10;
 
     @Test
-    void form_isChargedForReservedBytesOnly() throws MultipartException {
+    void form_isChargedForReservedBytesAndFewMore() throws MultipartException {
         Random random = new Random(12);
         for (int round = 0; round < 2000; round++) {
             long kept = random.nextInt(2) * 10_000L;
