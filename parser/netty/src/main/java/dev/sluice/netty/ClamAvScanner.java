@@ -135,7 +135,7 @@ public final class ClamAvScanner {
         private @Nullable Readiness waiting;
 
         private @Nullable Future<?> timer;
-        private boolean isWhole; // the last chunk has been sent
+        private boolean isWhole; // the last chunk is being sent or has been sent
         private boolean isAccepted; // found clean, or accepted without a scan
         private @Nullable IOException failure;
         private boolean isStarted; // accessed only by the caller of the sink, not on the event loop

@@ -63,7 +63,7 @@ final class BodyStream extends InputStream {
         }
     }
 
-    /** {@return whether {@code e} came from the connection} */
+    /** {@return whether {@code e} came from the connection, or reports the end of the request} */
     boolean isClientFailure(Throwable e) {
         return clientFailure == e;
     }
