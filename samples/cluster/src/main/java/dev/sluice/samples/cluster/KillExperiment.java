@@ -53,7 +53,7 @@ final class KillExperiment {
 
     /**
      * The acceptable verdicts. A response can be lost after the form is complete, so they include complete forms
-     * without a response.
+     * without a response or with an error response.
      */
     private static final List<String> GOOD = List.of(
             "answered, whole", "not answered, absent", "not answered, whole", "rejected, absent", "rejected, whole");
@@ -70,7 +70,7 @@ final class KillExperiment {
      */
     private static final long WAIT_MILLIS = 30_000;
 
-    /** The time after which a client that was rejected sends the next form. */
+    /** The wait of a client before its next form, unless the last response had the status 200. */
     private static final long REFUSED_MILLIS = 200;
 
     private static final long BETWEEN_SWEEPS_MILLIS = 5000;
@@ -82,10 +82,10 @@ final class KillExperiment {
      * @param uploads the number of unfinished uploads in the store
      * @param strays the number of files in the store that belong to no form
      * @param kills the number of killed nodes
-     * @param inPublication the number of kills that cost a form its response after all of its body had been sent
-     * @param sweeps the number of sweeps, by two processes at a time, while the forms were sent
+     * @param inPublication the number of kills after which a form whose whole body had been sent got no 200
+     * @param sweeps the number of successful sweeps, by two processes at a time, while the forms were sent
      * @param bytes the size of all bodies
-     * @param time the time until the last response
+     * @param time the time until the last response or the end of the last sweep
      */
     record Result(
             Map<String, Integer> verdicts,
@@ -339,7 +339,7 @@ final class KillExperiment {
         return killed;
     }
 
-    /** {@return the number of kills that cost a form its response after all of its body had been sent} */
+    /** {@return the number of kills after which a form whose whole body had been sent got no 200} */
     private int inPublication(List<Form> sent) {
         Set<Long> hit = new TreeSet<>();
         for (Form form : sent) {

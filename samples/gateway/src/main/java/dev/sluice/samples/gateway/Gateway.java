@@ -84,7 +84,7 @@ public final class Gateway implements AutoCloseable {
     /**
      * Starts a gateway and returns when it accepts connections.
      *
-     * @throws IOException if the address is in use
+     * @throws IOException if it cannot listen on the address
      */
     static Gateway start(Config config) throws IOException {
         return new Gateway(config);

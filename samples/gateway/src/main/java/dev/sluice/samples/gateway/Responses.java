@@ -16,7 +16,7 @@ final class Responses {
 
     private Responses() {}
 
-    /** {@return the response of the upstream} Its other headers are not forwarded. */
+    /** {@return a response with the status, type and body that the upstream has sent} Other headers are not forwarded. */
     static FullHttpResponse of(UpstreamRequest.Response response) {
         return of(response.status(), response.contentType(), response.body(), NOTHING_RUNS);
     }

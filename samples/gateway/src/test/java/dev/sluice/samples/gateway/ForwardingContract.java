@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Tests of everything that can happen while a form is forwarded. The gateways forward {@code title} and {@code photo},
- * and remove {@code csrf}.
+ * Tests of a gateway that forwards forms while they arrive, with failures on both sides. The gateways forward {@code title}
+ * and {@code photo}, and remove {@code csrf}.
  */
 @ExtendWith(LeakCheck.class)
 @Timeout(300)
@@ -234,7 +234,7 @@ public abstract class ForwardingContract {
     }
 
     @Test
-    void upstream_disconnectsAtAnyByte_isBadGateway() throws Exception {
+    void upstream_disconnectsWithinBody_isBadGateway() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.RESET)) {
             startBefore(upstream);
             byte[] body = form(300).body();
@@ -280,7 +280,7 @@ public abstract class ForwardingContract {
         }
     }
 
-    /** Starts a thread that sends a form until the gateway closes the connection. */
+    /** Starts a thread that sends half of a large form, or less if the gateway closes the connection. */
     private Thread sendLargeForm(RawHttp client, AtomicInteger sent) throws IOException {
         byte[] start = form(1000).open();
         client.send(TestForm.head(gateway.getPath(), LARGE_BYTES)).send(start, 0, start.length - 2);

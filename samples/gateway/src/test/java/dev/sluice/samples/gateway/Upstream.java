@@ -89,7 +89,7 @@ final class Upstream implements AutoCloseable {
         resetAfter = bytes;
     }
 
-    /** Waits until no connection is open. {@return all requests} */
+    /** Waits until no connection is open. {@return the requests that {@link #request} has not returned} */
     Stream<Request> awaitEnd() throws InterruptedException {
         assertTrue(
                 connections.tryAcquire(MAX_CONNECTIONS, PATIENCE_SECONDS, TimeUnit.SECONDS), "a request has not ended");

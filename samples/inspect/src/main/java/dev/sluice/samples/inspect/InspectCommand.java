@@ -63,7 +63,7 @@ public final class InspectCommand implements Callable<Integer> {
     /** A delimiter line at the start of a body. */
     private static final Pattern DELIMITER = Pattern.compile("(?:\r?\n)?--([^\r\n\"\\\\]{1,256}?)(?:--)?[ \t]*\r?\n");
 
-    /** The start of a saved request: an HTTP/1.1 request line, or a header field. */
+    /** The start of a saved request: an HTTP request line, or a header field. */
     private static final Pattern REQUEST = Pattern.compile("[A-Z]+ [^ \r\n]+ HTTP/|[A-Za-z-]+: ");
 
     private static final Pattern FORM = Pattern.compile("^multipart/form-data", Pattern.CASE_INSENSITIVE);
@@ -203,7 +203,7 @@ public final class InspectCommand implements Callable<Integer> {
         if (file.equals("-")) {
             return System.in;
         }
-        InputStream in = new FileInputStream(file); // ProgressBar can only determine the length of this class
+        InputStream in = new FileInputStream(file); // ProgressBar can determine the length of a FileInputStream only
         return in.available() >= LONG_INPUT && Ansi.AUTO.enabled() ? ProgressBar.wrap(in, "inspect") : in;
     }
 

@@ -69,7 +69,7 @@ final class RequestHead extends HttpFilter {
         }
     }
 
-    /** Discards the bytes that have already arrived. Unlike a blocking read, it does not wait for a slow client. */
+    /** Discards the body for at most two seconds. A blocking read could wait longer for a slow client. */
     private static void drain(InputStream in, long length) throws IOException {
         long until = System.nanoTime() + MAX_DRAIN_NANOS;
         byte[] scrap = new byte[8192];

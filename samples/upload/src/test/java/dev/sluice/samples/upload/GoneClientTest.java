@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients that disconnect before a request or speak another protocol: they must not leak a descriptor or write to the log. */
+/** Clients that disconnect before a request or speak another protocol: the server closes their connections and writes nothing to the log. */
 @Timeout(300)
 class GoneClientTest {
     private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -408,7 +408,7 @@ class UploadServerTest {
     }
 
     @Test
-    void pageAddress_canBeOpened() {
+    void pageAddress_namesLocalhost() {
         assertEquals(URI.create("http://localhost:" + server.port() + "/"), server.uri());
         assertEquals(directory.toAbsolutePath(), server.directory());
     }
