@@ -220,7 +220,7 @@ class MultipartReaderTest {
     }
 
     @Test
-    void head_isReadableUntilNextPart() throws IOException {
+    void head_isReadableUntilNextPart_unlessCreatedBefore() throws IOException {
         try (MultipartReader reader = MultipartReader.create(stream(BODY), X)) {
             Part first = next(reader);
             assertNull(first.safeFilename());
@@ -298,7 +298,7 @@ class MultipartReaderTest {
         }
     }
 
-    /** Accepts at most 1000 bytes at a time. */
+    /** A channel that accepts at most 1000 bytes at a time. */
     private static final class SlowChannel implements WritableByteChannel {
         private final ByteArrayOutputStream written = new ByteArrayOutputStream();
 

@@ -48,7 +48,7 @@ class NettyVersionTest {
         "shop, 1.0,",
         ", 1.0,",
     })
-    void nettyVersion_tooOld_firstUseThrows(@Nullable String title, String version, @Nullable String problem)
+    void firstUse_throwsIfNettyIsTooOld(@Nullable String title, String version, @Nullable String problem)
             throws Exception {
         Path buffer = withManifest(jar(ByteBuf.class), title, version);
         for (Class<?> first : FIRST) {

@@ -18,7 +18,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Compares the decoder with the reference parser: parts, data, deviations, error and offset, for generated bodies with random splits. */
+/**
+ * Compares the decoder with the reference parser: parts, data, deviations, error and offset, for generated bodies with random
+ * splits, and for short header values in one chunk.
+ */
 @Tag("sized")
 class OracleTest {
     private static final long BODIES = ProofSize.of("sluice.oracle.bodies", 50_000, 1_000_000);

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Compares the decoder with each row of the policy table, which is written by hand. */
+/** Compares the decoder with the reference parser for each row of the policy table, in each preset and with several splits. */
 class PolicyRowsTest {
     /** The number of bytes up to which a body is split at every byte. */
     private static final int LARGE = 1000;

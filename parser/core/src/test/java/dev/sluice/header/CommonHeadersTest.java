@@ -104,7 +104,7 @@ class CommonHeadersTest {
     }
 
     @Test
-    void everyLimit_hasTheSameResultOnBothPaths() {
+    void limitOfAnyValue_hasTheSameResultOnBothPaths() {
         String section = USUAL.get(3);
         for (int limit = 0; limit <= section.length() + 1; limit++) {
             int bytes = limit;

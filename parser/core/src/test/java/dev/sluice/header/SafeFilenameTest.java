@@ -202,7 +202,7 @@ class SafeFilenameTest {
             }
             String safe = SafeFilename.of(text.toString());
             assertTrue(safe.getBytes(StandardCharsets.UTF_8).length <= 255, () -> "too long for " + text);
-            assertEquals(safe, SafeFilename.of(safe), "a safe name does not change again");
+            assertEquals(safe, SafeFilename.of(safe), "a safe name changed again");
             assertTrue(safe.chars().noneMatch(each -> FORBIDDEN.indexOf(each) >= 0), () -> "for " + text);
             assertFalse(safe.startsWith(".") || safe.endsWith(".") || safe.startsWith(" ") || safe.endsWith(" "), safe);
             assertFalse(
