@@ -208,7 +208,7 @@ class ApplicationTest {
     }
 
     @Test
-    void connection_fromAnotherMachine_isRejected() throws Exception {
+    void connectionToAnotherAddress_isRefused() throws Exception {
         for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
             for (InetAddress address : Collections.list(network.getInetAddresses())) {
                 if (address instanceof Inet4Address && !address.isLoopbackAddress()) {

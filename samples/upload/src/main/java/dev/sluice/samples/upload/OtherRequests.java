@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** A handler for all requests other than forms. Their bodies are discarded. */
+/** A handler for all requests other than forms. After the response to a request with a body, the connection is closed. */
 @ChannelHandler.Sharable
 final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     private static final Logger LOG = LoggerFactory.getLogger(OtherRequests.class);

@@ -137,7 +137,7 @@ class ReadmeServletTest {
     }
 
     @Test
-    void asyncForm_storesPartsWhileReceiving() throws Exception {
+    void asyncForm_passesPartsToSinks_andIsRejectedIfInvalid() throws Exception {
         byte[] body =
                 new TestForm().field("a", "1").file("f", "x", new byte[100_000]).body();
         URI target = serve(new StreamingServlet());

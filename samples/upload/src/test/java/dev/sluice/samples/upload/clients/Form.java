@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The forms that every client sends. */
+/** The forms that clients send, as far as they can express them. */
 enum Form {
     FIELDS {
         @Override
@@ -39,7 +39,7 @@ enum Form {
                     "it's = a, file.txt");
         }
     },
-    /** A name that some clients escape with backslashes, and others do not. */
+    /** Names that some clients escape with backslashes, and others do not. */
     ESCAPES {
         @Override
         List<FormPart> parts() {

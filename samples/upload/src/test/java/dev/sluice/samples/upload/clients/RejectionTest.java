@@ -19,7 +19,8 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A form rejected in mid-upload, with nearly 8 MiB of it still to send. Each client must receive the response every time.
+ * A form rejected in mid-upload, with nearly 8 MiB of it still to send. Each client must receive the response every
+ * time, except the client of JDK 17, whose misses are only reported.
  */
 @Tag("sized")
 final class RejectionTest {

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Thousands of concurrent clients, with 512 MiB of heap and direct memory together for the server. */
+/** Hundreds of concurrent clients, thousands with {@code -Pfull}. The server has 512 MiB of heap and direct memory together. */
 @Tag("sized")
 @Timeout(300)
 class ManyClientsTest {

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * The kinds of requests, with their share in percent and the expected status; the status is 0 for a client that does
- * not wait.
+ * The kinds of requests, with their share in percent and the expected status; the status is 0 for a client that
+ * disconnects within the request.
  */
 enum RequestKind {
     FIELDS(38, 200),

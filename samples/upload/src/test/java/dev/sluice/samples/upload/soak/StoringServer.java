@@ -78,7 +78,7 @@ final class StoringServer implements AutoCloseable {
         }
     }
 
-    /** {@return the stored files that were not fetched} */
+    /** {@return the stored files that were not deleted} */
     List<Path> stored() throws IOException {
         return files().stream().filter(file -> !Files.isDirectory(file)).toList();
     }

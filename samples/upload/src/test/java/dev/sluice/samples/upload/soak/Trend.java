@@ -11,8 +11,8 @@ import java.util.List;
  * such as late loading and caching. If every upload leaks, the rise exceeds both after enough uploads.
  *
  * @param what the figure and its unit
- * @param before the line's value at the first point
- * @param after the line's value at the last point
+ * @param before the value of the first point
+ * @param after the value of the last point
  * @param least the smallest value
  * @param most the largest value
  * @param early the median of the first quarter

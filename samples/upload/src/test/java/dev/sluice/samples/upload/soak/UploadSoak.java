@@ -144,7 +144,7 @@ record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit)
         return Trend.of(what, points, floor, rate);
     }
 
-    /** A client that sends random kinds of requests and fetches its stored files. Confined to one thread. */
+    /** A client that sends random kinds of requests and deletes its stored files. Confined to one thread. */
     private static final class Sender {
         private static final int MOST_FAULTS = 10;
         private static final String STORED = "\"storedAs\":\"";
