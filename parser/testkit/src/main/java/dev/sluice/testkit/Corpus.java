@@ -128,8 +128,7 @@ public final class Corpus {
                         byte[] bytes = Files.readAllBytes(body);
                         if (!TestForm.sha256(bytes)
                                 .equals(json.get("bodySha256").asText())) {
-                            throw new IllegalStateException(
-                                    body + " does not match the size or digest in its JSON file");
+                            throw new IllegalStateException(body + " does not match the digest in its JSON file");
                         }
                         Verdict source = sourceVerdict(json.get("expect"));
                         String says = json.at("/expect/error").asText(source.describe());

@@ -27,7 +27,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         return live.size();
     }
 
-    /** {@return the capacity of all unreleased buffers, in bytes; a composite buffer counts as its components} */
+    /** {@return the capacity of all unreleased buffers, in bytes; a composite buffer counts in addition to its components} */
     public long liveBytes() {
         synchronized (live) {
             return live.keySet().stream().mapToLong(ByteBuf::capacity).sum();

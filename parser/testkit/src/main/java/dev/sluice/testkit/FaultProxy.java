@@ -52,7 +52,7 @@ public final class FaultProxy implements Closeable {
         LATE_REQUEST,
         /** The server receives the request a second time at {@link #release}. */
         DUPLICATE,
-        /** The header values and the body of the response are changed. */
+        /** Letters and digits in the headers and the body of the response are changed, but not in a chunked body. */
         DAMAGED_RESPONSE,
         /** The last byte of the body that the server receives is changed. */
         DAMAGED_BODY,
@@ -121,7 +121,7 @@ public final class FaultProxy implements Closeable {
         rules.add(new Rule(which, new AtomicInteger(), first, last, fault));
     }
 
-    /** Sends all delayed requests and responses, and waits until they have arrived. */
+    /** Sends all delayed requests and responses, and waits until all connections have ended. */
     public void release() throws InterruptedException {
         released.complete(null);
         while (!open.isEmpty()) {
@@ -279,7 +279,7 @@ public final class FaultProxy implements Closeable {
         }
     }
 
-    /** {@return the response with changed letters and digits in its headers and body, but with intact framing} */
+    /** {@return the response with changed letters and digits, but with intact framing; a chunked body is not changed} */
     private static byte[] damaged(byte[] response, int headLength) {
         StringBuilder changed = new StringBuilder();
         String text = new String(response, StandardCharsets.ISO_8859_1);

@@ -82,7 +82,7 @@ public final class FaultyFileSystem extends FileSystem {
         largestWrite = bytesPerWrite;
     }
 
-    /** Disables all faults. {@link #hasFailed()} keeps its value. */
+    /** Undoes {@link #faults} and {@link #failAt}. {@link #hasFailed()} keeps its value. */
     public void noFaults() {
         boolean before = failed;
         faults(NEVER, Long.MAX_VALUE, Integer.MAX_VALUE);
@@ -101,7 +101,7 @@ public final class FaultyFileSystem extends FileSystem {
         return failed;
     }
 
-    /** {@return the names of the calls since {@link #failAt}, in order; empty if it was not called} */
+    /** {@return the names of the calls since {@link #failAt}, in order; empty before it, and after {@link #faults}} */
     public List<String> calls() {
         return names;
     }
@@ -131,7 +131,7 @@ public final class FaultyFileSystem extends FileSystem {
         basicOnly = true;
     }
 
-    /** Makes every move fail like a move to another file system. */
+    /** Makes every move to another directory and every hard link fail, as if each file were on its own file system. */
     public void otherFileSystem() {
         otherFileSystem = true;
     }

@@ -51,7 +51,7 @@ public final class HostileBodies {
                         size),
                 body("delimiters after a bare LF", usual, "\n--" + usual, size),
                 body("delimiters after a bare CR", usual, "\r--" + usual, size),
-                body("the delimiter's tail, without CR", usual, "\n--" + usual.substring(0, 5), size),
+                body("the start of the delimiter, without CR", usual, "\n--" + usual.substring(0, 5), size),
                 body("boundaries without a line end", usual, usual, size),
                 body("one character less than a boundary of 70 equal ones", equal, "\r\n--" + equal.substring(1), size),
                 body("an endless run of the boundary's only character", equal, "x", size),

@@ -114,12 +114,12 @@ public final class LeakDetection implements LauncherSessionListener {
                 + scope.open.stream().mapToLong(Tracked::unreported).sum();
     }
 
-    /** {@return the number of unreleased buffers that were allocated since the test began} */
+    /** {@return the number of unreleased tracked buffers that were allocated since the test began} */
     public static int open() {
         return scope.open.size();
     }
 
-    /** {@return the hints recorded by {@code touch}} */
+    /** {@return the hints that {@code touch} has recorded on unreleased buffers} */
     public static List<String> hints() {
         return scope.open.stream().flatMap(buffer -> buffer.hints().stream()).toList();
     }

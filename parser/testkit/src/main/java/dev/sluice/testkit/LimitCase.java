@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * #LIMIT} by one. Each API is tested with the same cases.
  *
  * @param setting the name of the setting, as in its setter
- * @param file whether the parts have a file name; parts without one must be counted in the same way
+ * @param file whether the parts have a file name
  * @param text whether the limit applies only to parts that are read into memory as text
  * @param body creates a body; the argument is the size or number to which the limit applies, from {@link #LIMIT} - 1 to {@link #LIMIT} + 1
  * @param reason the name of the library's reason for rejecting the body that exceeds the limit; null if the limit does not apply to it

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param preset the preset whose rules were applied
  * @param parts the complete parts, in order
- * @param partial the part that was incomplete when the error occurred, with the bytes that certainly belong to it. Null
- *     without an error, or if no part had a complete and valid header section
+ * @param partial the part that was incomplete when the error occurred, with the bytes that certainly belong to it.
+ *     Null without an error, or if the error is not in the body of a part
  * @param deviations the reported deviations, in order; never truncated
  * @param silent the deviations accepted without a report, in order
  * @param bodySize the size of the whole body in bytes
@@ -44,7 +44,8 @@ public record Outcome(
     }
 
     /**
-     * A body part. Name, file name and their bytes are null if the rules for form-data do not apply.
+     * A body part. If the rules for form-data do not apply, name, file name and their bytes are null
+     * unless the part has a well-formed Content-Disposition.
      *
      * @param index the 0-based index
      * @param headers the header fields, in order

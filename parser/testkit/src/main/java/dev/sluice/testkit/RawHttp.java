@@ -123,7 +123,7 @@ public final class RawHttp implements AutoCloseable {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int b = in.read(); b != '\n'; b = in.read()) {
             if (b < 0) {
-                throw new EOFException("the response has no complete head: '" + line + "'");
+                throw new EOFException("the response ends within a line: '" + line + "'");
             }
             if (b != '\r') {
                 line.write(b);

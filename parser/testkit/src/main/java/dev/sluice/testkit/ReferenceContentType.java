@@ -116,7 +116,7 @@ final class ReferenceContentType {
         }
     }
 
-    /** Reads a quoted value. Keeps backslashes, because no boundary contains one. */
+    /** Reads a quoted value. Keeps backslashes, because a quoted boundary with a backslash is rejected. */
     private String quoted() {
         int start = ++at;
         for (; !is('"'); at++) {

@@ -213,7 +213,7 @@ final class ReferenceDisposition {
         parameters.add(new Parameter(key, value, field.offset(nameStart)));
     }
 
-    /** Reports an unknown parameter that other parsers may take for a known one. */
+    /** Reports an unknown parameter that is repeated, or that other parsers may take for a known one. */
     private void unknown(String key, int nameStart) {
         if (formData && parameter(key) != null) {
             log.met("REPEATED_PARAMETER", "DUPLICATE_PARAMETER", part, field.offset(nameStart));

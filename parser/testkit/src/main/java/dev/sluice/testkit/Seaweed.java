@@ -122,7 +122,7 @@ public final class Seaweed implements AutoCloseable {
         }
     }
 
-    /** {@return the address of a second gateway, which is started if it is not running} */
+    /** {@return the address of a second gateway, which the first call starts} */
     public URI secondGateway() throws IOException {
         if (!processes.containsKey("s3b")) {
             int[] ports = freePorts(2);

@@ -54,7 +54,7 @@ public final class Splits {
             return new Partition(more);
         }
 
-        /** {@return the ends of the chunks, for messages; a run of equal chunks is abbreviated} */
+        /** {@return the ends of the chunks, for messages; of more than 40 chunks, only the first 40 ends} */
         @Override
         public String toString() {
             return ends.length <= 40
@@ -109,7 +109,7 @@ public final class Splits {
         return new Partition(ends);
     }
 
-    /** {@return the uniform partitions for every chunk size from 1 to {@code largest}} */
+    /** {@return the uniform partitions for every chunk size from 1 to {@code largest}, but at most {@code size}} */
     public static List<Partition> uniforms(int size, int largest) {
         List<Partition> all = new ArrayList<>();
         for (int chunk = 1; chunk <= Math.min(Math.max(1, size), largest); chunk++) {

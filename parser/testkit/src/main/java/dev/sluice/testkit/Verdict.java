@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public record Verdict(List<ExpectedPart> parts, Set<String> reasons) {
 
     /**
-     * An expected part. Null means "not compared", except for the name and file name, for which it means "absent".
+     * An expected part. Null means "absent" for the name, the file name and the Content-Type, and "not compared" for the rest.
      *
      * @param name the name of the field
      * @param filename the name of the file

@@ -18,8 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Compares the reference parser's result for every case and preset with the corpus, or with the decision in
- * verdicts.json and its reason.
+ * Compares the reference parser's result for every case and preset with the corpus, or with the decision in verdicts.json.
  */
 class CorpusVerdictTest {
     static List<Corpus.Case> cases() {
