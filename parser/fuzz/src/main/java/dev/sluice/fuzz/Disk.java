@@ -68,7 +68,8 @@ final class Disk {
      * Enables faults from now on.
      *
      * @param call 128 plus the number of calls that succeed before one fails; less than 128 for no failing call
-     * @param space 192 plus a quarter of the free bytes; less than 192 for no limit
+     * @param space 192 plus a quarter of the free bytes; less than 192 for no limit. If its lowest three bits are 1, a
+     *     write stores at most three bytes
      */
     void faults(int call, int space) {
         files.faults(

@@ -101,7 +101,7 @@ final class ExpectedForm {
         return ends && refusal == null;
     }
 
-    /** {@return the parts that the application has not sent to a sink} */
+    /** {@return the parts that the application has neither sent to a sink nor skipped} */
     List<Part> parts() {
         return parts;
     }

@@ -85,7 +85,7 @@ final class FaultPlan {
                 .decider(this::decide);
     }
 
-    /** {@return the same options for a form in unlimited memory, with sinks that work} */
+    /** {@return the same options for a form with enough memory and with sinks that work} */
     FormOptions calmOptions(Setup setup, ByteBufAllocator allocator) {
         return FormOptions.inMemory(MemoryBudget.unlimited(), common(setup, allocator))
                 .maxInMemoryBytes(1 << 24)

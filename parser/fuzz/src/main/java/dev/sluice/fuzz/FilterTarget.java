@@ -175,7 +175,7 @@ public final class FilterTarget {
                 .build();
     }
 
-    /** {@return the charset of text and names, or null if it is unknown or does not contain ASCII} */
+    /** {@return the charset of text and names, or null if it is absent, unknown or does not contain ASCII} */
     private static @Nullable Charset charset(String encoding) {
         return encoding.equals("ISO-8859-1") ? StandardCharsets.ISO_8859_1 : null;
     }

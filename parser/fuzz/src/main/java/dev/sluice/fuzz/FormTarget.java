@@ -21,7 +21,7 @@ import java.util.SplittableRandom;
  * Forms with parts in memory, in files and in sinks, and with skipped, rejected and peeked parts. In some runs, a call
  * to the disk, a sink or the application fails, the disk is full, a quota, budget or memory limit is exceeded, the body
  * ends early, or the form is aborted. In all runs nothing is leaked, no target file is incomplete, and the form agrees
- * with the decoder.
+ * with the decoder, except with the preset COMPATIBLE.
  */
 public final class FormTarget {
     /** The number of choice bytes, which precede the bytes for {@link Setup}. */

@@ -164,7 +164,7 @@ public final class HeaderTarget {
         }
     }
 
-    /** Returns whether a decoded name contains a control character, which is possible with percent-encoding. */
+    /** Returns whether a character is a control character. A decoded name can contain one if it was percent-encoded. */
     private static boolean isControl(int c) {
         return c < ' ' && c != '\t' || c == 0x7F;
     }

@@ -121,7 +121,7 @@ public final class InvariantTarget {
         return false;
     }
 
-    /** Requires that the memory held is at most twice the bytes fed, and at most twice the largest header section. */
+    /** Requires that at most twice the bytes fed or twice the largest header section are held, plus a small constant. */
     private void requireLittleMemory() {
         long held = ALLOCATOR.metric().usedHeapMemory();
         long most = Math.max(FIRST_ALLOCATION, 2L * Math.min(fed, limits.maxHeaderBytesPerPart() + 512L));

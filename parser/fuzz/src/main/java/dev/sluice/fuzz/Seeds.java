@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** The seeds of a target: the corpus and the random bodies ({@link Soup}) of the test kit, as inputs of the target. */
+/** The seeds of a target: the corpus and the random bodies ({@link Soup}) of the test kit, or random bytes for ROUND_TRIP. */
 final class Seeds {
     private static final int SOUPS = 400;
     private static final int RANDOM = 200;
@@ -97,7 +97,7 @@ final class Seeds {
     /**
      * A body with the boundary {@code x}.
      *
-     * @param tokens the {@link Tokens} that expand to the body, or null if they are not shorter
+     * @param tokens the {@link Tokens} that expand to the body, or null if there are none or they are not shorter
      */
     private record Renamed(String name, byte[] body, byte @Nullable [] tokens) {
         /** All bodies. They are created once, because finding the tokens takes long. */

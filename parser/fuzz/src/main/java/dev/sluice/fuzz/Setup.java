@@ -31,7 +31,7 @@ record Setup(int type, Preset preset, ReferenceLimits limits, boolean direct, in
     static final int TOKENS = 4;
     static final int DIRECT = 8;
 
-    /** The possible values of Content-Type. The seeds use the first one. */
+    /** The possible values of Content-Type. Seeds without {@link Tokens} use the first one. */
     static final String[] CONTENT_TYPES = {
         "multipart/form-data; boundary=x",
         "multipart/mixed; boundary=x",

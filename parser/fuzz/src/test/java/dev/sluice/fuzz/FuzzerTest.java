@@ -27,7 +27,7 @@ class FuzzerTest {
     @TempDir
     Path directory;
 
-    /** Learns from comparisons in each build, and from edges alone with {@code -Pfull}. */
+    /** Learns from comparisons, or with {@code -Pfull} from edges alone. */
     @Test
     void shortRun_findsNothing() throws Exception {
         boolean comparisons = !Boolean.getBoolean("sluice.full");
