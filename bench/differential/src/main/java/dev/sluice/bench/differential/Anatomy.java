@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  */
 final class Anatomy {
     private static final Pattern DISPOSITION = Pattern.compile("(?is)^(Content-Disposition:)([ \t]*)(.*?)([ \t]*)\\z");
-    /** A semicolon, a name, and a quoted or unquoted value. */
+    /** A semicolon, a name, and optionally a quoted or unquoted value. */
     private static final Pattern PARAMETER =
             Pattern.compile("\\G[ \t]*;[ \t]*[^=; \t]*+(?:=(?:\"(?:\\\\[\"\\\\]|[^\"])*+\"|[^; \t]*+))?");
 

@@ -18,7 +18,7 @@ import java.util.function.LongConsumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
-/** The comparison of all Java parsers on generated bodies. Not thread-safe. */
+/** The comparison of all Java parsers on the corpus and on generated bodies. Not thread-safe. */
 final class Bodies {
     private final long seed;
     private final Samples samples;
@@ -29,7 +29,7 @@ final class Bodies {
     /**
      * The results of a comparison.
      *
-     * @param tolerated the bodies that STANDARD accepts and STRICT rejects, by deviation
+     * @param tolerated the bodies with a single deviation that STANDARD accepts and STRICT rejects, by deviation
      */
     record Report(
             @JsonUnwrapped Provenance provenance,

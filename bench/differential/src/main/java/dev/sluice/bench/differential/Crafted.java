@@ -71,7 +71,7 @@ final class Crafted {
         return type.replace("#", token && !percent(10) ? boundary : '"' + boundary + '"');
     }
 
-    /** Adds a delimiter. The first one has no line end before it. */
+    /** Adds a delimiter without the line end before it. */
     private void delimiter() {
         add("--" + boundary);
     }

@@ -22,7 +22,7 @@ final class Fetch {
 
     /**
      * Returns the kind of a difference: the step of the standard that fails, the reason for which Sluice rejects the
-     * body, or the part that differs.
+     * body, or how the parts differ. Null if there is no difference.
      */
     static @Nullable String kind(Reading sluice, Reading fetch) {
         if (sluice.accepts() && fetch.accepts()) {

@@ -15,7 +15,7 @@ final class Grammar {
     private static final String ALPHANUMERIC = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     private static final String TOKEN = "!#$%&'*+-.^_`|~" + ALPHANUMERIC;
     private static final String BOUNDARY = "'()+_,-./:=? " + ALPHANUMERIC;
-    /** Characters that are ordinary in a quoted-string and separators elsewhere. */
+    /** Characters other than letters and digits that are ordinary in a quoted-string. */
     private static final String SPECIAL = " \t;:,=/()<>@?[]{}'%&*+-.~_^`|!#$";
 
     private static final String[] NAMES = {"name", "filename", "boundary", "charset", "form-data", "size", "x"};

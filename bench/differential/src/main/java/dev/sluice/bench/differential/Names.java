@@ -46,7 +46,7 @@ final class Names {
 
     private final Function<Body, Reading> reader;
 
-    /** The letters outside of ASCII that were measured: a few at first, the others when they occur. */
+    /** The letters outside of ASCII that were measured because they occurred in a name. */
     private final Set<String> probed = new HashSet<>();
 
     private Names(Function<Body, Reading> reader) {

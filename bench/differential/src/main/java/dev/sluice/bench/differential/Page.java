@@ -141,7 +141,7 @@ final class Page {
                 }));
     }
 
-    /** Returns a name with escapes and visible blanks. */
+    /** Returns a name with escapes, and with a mark if it is empty or ends with a space. */
     private static String shownName(String text) {
         String escaped = Soup.escape(text.getBytes(StandardCharsets.UTF_8)).replace("\\\"", "\"");
         return escaped.endsWith(" ") || escaped.isEmpty() ? escaped + "(blank)" : escaped;

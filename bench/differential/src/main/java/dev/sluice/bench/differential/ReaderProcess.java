@@ -164,7 +164,7 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Closes the input of the process, so that it exits. If it does not exit within a few seconds, it is killed. */
+    /** Closes the input of the process, so that it exits. If it does not exit within five seconds, it is terminated. */
     @Override
     public void close() {
         List<ProcessHandle> started = process.descendants().toList();

@@ -121,7 +121,7 @@ final class Samples {
         return new Sample(Sample.Origin.CLIENT, base.contentType(), body);
     }
 
-    /** Changes a name, a header field or content, or adds or removes a header field. */
+    /** Changes a name, a Content-Type or content, or adds a header field. */
     private static byte[] reworded(byte[] body, SplittableRandom random) {
         String text = new String(body, StandardCharsets.ISO_8859_1);
         int choice = random.nextInt(8);

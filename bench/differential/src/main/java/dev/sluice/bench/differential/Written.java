@@ -55,7 +55,7 @@ final class Written implements AutoCloseable {
         public long rejects;
         /** The strings that the reader returns, by the string in the written name. */
         public Map<String, String> names = new TreeMap<>();
-        /** The first few forms that the reader reads differently, and the first one that it rejects. */
+        /** The first few forms that the reader reads differently. A rejected form is added only if the list is empty. */
         public List<String> examples = new ArrayList<>();
     }
 

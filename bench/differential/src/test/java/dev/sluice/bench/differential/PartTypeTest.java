@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The Content-Types of a part that Netty or Rack misread. STRICT rejects these and accepts similar types, which all readers read alike. */
+/**
+ * The Content-Types of a part that Netty or Rack misread. STRICT rejects these and accepts similar types, which the Java parsers and Rack
+ * read alike.
+ */
 class PartTypeTest {
     private static final List<String> FILENAME_IN_RACK = List.of(
             "text/plain; filename=b",
