@@ -124,7 +124,7 @@ final class EndToEnd implements ServerBench {
     @Override
     public List<Row> run() throws IOException, InterruptedException {
         if (runnable().size() < loads.size()) {
-            out.accept("wrk is not on the PATH: loads with many connections are skipped");
+            out.accept("wrk is not on the PATH: loads that need it are skipped");
         }
         Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
         try {

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 
 /**
  * The {@code fairness} command: the response time of small forms on a server with one event loop, once alone, and once
- * while the loop receives a large body over another connection. Each figure is a 99th percentile.
+ * while the loop receives a large body over another connection. Each time is the median of the 99th percentiles of all rounds.
  */
 final class Fairness implements ServerBench {
     private static final List<Variant> VARIANTS = List.of(Variant.HANDLER, Variant.HANDLER_LOOP, Variant.DISCARD);

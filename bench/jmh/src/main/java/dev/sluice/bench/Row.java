@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param benchmark the class and method
  * @param params the parameters of the benchmark
  * @param unit the unit of the score: "us/op" or "ns/op" for times, "records" for counts, or for example "MiB/s"
- * @param score the mean of all measured iterations; null if the parser rejects the input
+ * @param score the mean of all measured iterations, or the median of all rounds; null if there is none
  * @param error half the 99.9 % confidence interval of the mean, computed by JMH, or half the range of the means of the forks, whichever is
  *     larger; 0 for counts
  * @param best the fastest iteration, which other programs disturb least

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.openjdk.jmh.util.ListStatistics;
 
-/** A command that measures servers. Each server has its own JVM. The servers get requests in turn, round by round. */
+/** A command that measures servers in their own JVMs. */
 interface ServerBench {
     /** The number of figures and the expected duration of a command. */
     record Plan(int figures, double seconds) {}

@@ -139,7 +139,7 @@ class BenchmarksTest {
     }
 
     @Test
-    void error_isAtLeastHalfTheRangeOfForks() {
+    void halfRange_ofForks_isComputed() {
         assertEquals(1.5, TrialRunner.halfRange(List.of(11.0, 10.0, 13.0)));
         assertEquals(0, TrialRunner.halfRange(List.of(11.0)));
     }

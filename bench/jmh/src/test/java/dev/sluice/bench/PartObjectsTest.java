@@ -25,7 +25,7 @@ class PartObjectsTest {
                     + "Content-Type: image/jpeg\r\n\r\n";
 
     @Test
-    void part_allocatesOnlyRequestedObjects() throws Exception {
+    void requestedObjects_haveExpectedSizes() throws Exception {
         byte[] body = ("--x\r\n" + SECTION + "content").getBytes(StandardCharsets.US_ASCII);
         try (MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"))) {
             decoder.feed(PooledByteBufAllocator.DEFAULT.heapBuffer(body.length).writeBytes(body));

@@ -101,7 +101,7 @@ public class BufferBenchmarks {
         }
     }
 
-    /** Finds every line end in header text and in 64 KiB of random data (netty issues 9317 and 10623). */
+    /** Finds every CR in header text or in 64 KiB of random data (netty issues 9317 and 10623). */
     public static class ScanBenchmark extends OnBuffer {
         private static final String HEADERS = """
             Content-Disposition: form-data; name="photos"; filename="IMG_0001.jpg"\r

@@ -13,7 +13,7 @@ import java.util.Map;
  * @param contentType the Content-Type of the request, including the boundary
  * @param pieces the chunks of the body if it is not cut differently
  * @param truth the content that a parser must find
- * @param lenient whether the body has bare LF line ends, or a long preamble or epilogue
+ * @param lenient whether the body has bare LF line ends, a preamble or an epilogue
  * @param size the size in bytes, including delimiters and header sections
  */
 public record Body(String contentType, String boundary, List<Slice> pieces, Truth truth, boolean lenient, long size) {

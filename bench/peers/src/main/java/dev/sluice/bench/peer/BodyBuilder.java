@@ -95,7 +95,7 @@ final class BodyBuilder {
         return this;
     }
 
-    /** Adds the content of the current part to the expected content. */
+    /** Adds the content of the current part to the expected content, and ends the part. */
     BodyBuilder account(byte[] content) {
         expected.data(content, 0, content.length);
         expected.endPart(name, filename);

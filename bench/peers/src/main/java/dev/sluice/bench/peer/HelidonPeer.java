@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Helidon's blocking reader. Its class files require Java 21, so it is called by reflection: two calls for each body, three for each
- * part, and none for content.
+ * Helidon's blocking reader. Its class files require Java 21, so it is called by reflection:
+ * one call for each body, three for each part, and none for content.
  */
 final class HelidonPeer {
     private static final String MEDIA = "io.helidon.http.media.";

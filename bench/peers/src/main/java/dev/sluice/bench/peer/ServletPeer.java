@@ -49,7 +49,7 @@ final class ServletPeer implements Peer {
         }
     }
 
-    /** Returns options for forms that are kept in memory, with limits that no body reaches. */
+    /** Returns options for forms of up to 64 MiB that are kept in memory. */
     static FormOptions options(Body body) {
         return FormOptions.inMemory(MemoryBudget.of(MEMORY), SluiceDecoding.options(body))
                 .maxInMemoryBytes(MEMORY)

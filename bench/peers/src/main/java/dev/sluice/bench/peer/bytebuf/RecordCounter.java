@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
- * A leak detector that counts the records at level PARANOID. It must be installed before Netty's buffer classes are initialized, so each
+ * A factory of leak detectors that count the records at level PARANOID. It must be installed before Netty's buffer classes are initialized, so each
  * count uses a separate {@link dev.sluice.bench.peer.NettyIsland}.
  */
 public final class RecordCounter extends ResourceLeakDetectorFactory {
