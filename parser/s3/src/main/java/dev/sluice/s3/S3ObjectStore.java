@@ -51,7 +51,8 @@ import software.amazon.awssdk.services.s3.model.Tagging;
 /**
  * A bucket of a store that speaks the S3 protocol, through the asynchronous client of the AWS SDK. Thread-safe.
  *
- * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive, and sent as a plain header. A response without a
+ * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive. The checksum of each request body is
+ * sent as a plain header. A response without a
  * matching checksum is not trusted: a second request checks the object. The store computes the checksum of a large object from the
  * checksums of its pieces, which more stores support than checksums of whole objects. Retries and timers run on two threads of this store.
  */

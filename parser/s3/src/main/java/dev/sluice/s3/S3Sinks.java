@@ -110,7 +110,7 @@ public class S3Sinks {
         return protocol.delete(id);
     }
 
-    /** The result of a sweep: the numbers of ended forms, of aborted uploads, and of deleted files of ended forms. */
+    /** The result of a sweep: the numbers of ended forms, of aborted uploads, and of deleted files, which no committed form lists. */
     public record Swept(int forms, int uploads, int objects) {}
 
     /**

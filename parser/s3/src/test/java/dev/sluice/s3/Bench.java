@@ -87,7 +87,7 @@ public final class Bench implements AutoCloseable {
     /** The ages of all objects are above this one: the store counts in whole seconds. */
     private static final Duration LESS_THAN_ALL = Duration.ofSeconds(-2);
 
-    /** A sweep by another process, for which every form is old. */
+    /** A sweeper with its own sinks, as of another process. Every form is old for it. */
     record Sweeper(S3Sinks sinks, Duration tombstoneAge) implements AutoCloseable {
         CompletableFuture<S3Sinks.Swept> sweep() {
             return new Sweep(sinks.protocol, LESS_THAN_ALL, tombstoneAge, InstantSource.system()).run();

@@ -138,7 +138,7 @@ class FaultTest {
         return tests(ProofSize.of("sluice.store.second.faults", 59, 11), Versity::port);
     }
 
-    /** @param stride the distance of the tested combinations; all 3,104 of both stores took half an hour on a busy machine */
+    /** @param stride the distance of the tested combinations; all 3,108 of both stores took about half an hour on a busy machine */
     private static Stream<DynamicTest> tests(int stride, Callable<Integer> port) {
         List<DynamicTest> tests = new ArrayList<>();
         int counter = 0;

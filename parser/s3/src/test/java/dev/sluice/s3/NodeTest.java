@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class NodeTest {
     private static final int MIB = 1 << 20;
 
-    /** A node to be killed: it uploads 20 MiB of a file that never ends, or two files. */
+    /** A node to be killed: it uploads 19 MiB of a file whose end never arrives, or two files. */
     static final class Node {
         private Node() {}
 

@@ -57,7 +57,7 @@ class ProtocolModelTest {
             return index;
         }
 
-        /** Adds a step with one variant for each value that {@code choices} may return. */
+        /** Adds a step with one variant for each choice, from 0 to {@code choices} - 1. */
         void step(String name, int choices, Function<Model, Boolean> guard, BiConsumer<Model, Integer> action) {
             for (int choice = 0; choice < choices; choice++) {
                 int chosen = choice;

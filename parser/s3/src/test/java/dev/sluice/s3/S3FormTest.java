@@ -62,7 +62,7 @@ class S3FormTest {
     /** The time after which a test that hangs fails. */
     private static final int MINUTES = 2;
 
-    /** Responds on a thread of the store, after a delay. Requests of one kind are lost. */
+    /** Responds on its own thread. Chosen requests fail, throw, or get an empty response without being carried out. */
     private static final class SlowNetwork implements MemoryStore.Network {
         private final ScheduledExecutorService thread = new ScheduledThreadPoolExecutor(1);
         private volatile String failing = "none";
@@ -229,7 +229,7 @@ class S3FormTest {
                 List.copyOf(store.requests).subList(0, 3));
         get(sinks.whenIdle());
         assertEquals(
-                "delete [" + open + "]", store.requests.get(store.requests.size() - 1), "with those of other forms");
+                "delete [" + open + "]", store.requests.get(store.requests.size() - 1), "the intent is deleted last");
     }
 
     @Test
