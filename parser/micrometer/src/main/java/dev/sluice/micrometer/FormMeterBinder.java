@@ -63,7 +63,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Like Micrometer's own binders, this one is weakly referenced by the registry. The form options keep the binder, the budget
  * and the spool reachable.
  *
- * <p>Thread-safe. Except for the gauge of active forms, events before {@link #bindTo} are not counted.
+ * <p>Thread-safe. Events of forms before {@link #bindTo} are not counted, except in the gauge of active forms. The
+ * meters of the budget and the spool include earlier events.
  */
 public final class FormMeterBinder implements MeterBinder, FormMetrics {
     private static final String BYTES = "bytes";
