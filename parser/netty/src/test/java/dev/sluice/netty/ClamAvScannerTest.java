@@ -227,7 +227,7 @@ final class ClamAvScannerTest {
     }
 
     @Test
-    void sink_afterItsEnd_rejectsBytes() throws IOException {
+    void sink_completedTwice_throws() throws IOException {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", true)) {
             PartSink sink =
                     ClamAvScanner.builder(TRANSPORT, fake.address()).build().scan(PartSink.discard());

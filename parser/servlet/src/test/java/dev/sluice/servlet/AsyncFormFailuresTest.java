@@ -103,7 +103,7 @@ class AsyncFormFailuresTest extends AppTestBase {
     }
 
     @Test
-    void metricsListener_throwsError_failsForm() throws Exception {
+    void progressListener_throwsError_failsForm() throws Exception {
         AssertionError error = new AssertionError("thrown by the listener");
         assertSame(
                 error,
