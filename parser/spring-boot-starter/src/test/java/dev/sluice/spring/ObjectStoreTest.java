@@ -429,7 +429,7 @@ class ObjectStoreTest {
     }
 
     @Test
-    void closedStore_isNotSweptAgain(CapturedOutput output) throws Exception {
+    void closedStore_failsAtMostOneSweep(CapturedOutput output) throws Exception {
         List<Class<?>> sources = List.of(MvcApplication.class, Swept.class);
         try (RunningApplication application = start(Kind.MVC, sources, "--sluice.s3.sweep-interval=1ms")) {
             Swept swept = application.context().getBean(Swept.class);

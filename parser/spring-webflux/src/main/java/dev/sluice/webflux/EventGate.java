@@ -8,8 +8,8 @@ import org.springframework.http.codec.multipart.PartEvent;
 import reactor.core.publisher.FluxSink;
 
 /**
- * A gate between a sender of events and their subscriber. It stops the sender once the sender is one event ahead of the subscriber's
- * requests.
+ * A gate between a sender of events and their subscriber. It stops the sender once all requested events have
+ * been sent. Only the first event needs no request.
  */
 final class EventGate {
     private final FluxSink<PartEvent> events;

@@ -619,7 +619,7 @@ class ReadersTest {
         assertEquals(0, memory.used());
     }
 
-    /** A cancelled application does not delete its parts, so the end of the request must delete them. */
+    /** An application that fails or ignores its parts does not delete them, so the end of the request must delete them. */
     @Test
     void spring31217_files_endWithTheirRequests() {
         Flux.range(0, 60)
@@ -753,7 +753,7 @@ class ReadersTest {
     /**
      * Discards an event, a part or a map of parts.
      *
-     * @return the number of parts of which the element is the last one
+     * @return the number of parts that are complete with this element
      */
     private static int discard(Object element) {
         if (element instanceof PartEvent event) {
@@ -805,7 +805,7 @@ class ReadersTest {
                         .block(LONG));
     }
 
-    /** The field has three bytes, in one buffer or in three. The file has arrived before the text of the field is read. */
+    /** The field has three bytes, in one buffer or in three. The readers of parts read its text after the file has arrived. */
     @ParameterizedTest
     @ValueSource(ints = {1, 4096})
     void field_tooLarge_isRejected(int chunk) {
