@@ -23,8 +23,8 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * The properties {@code sluice.s3.*}. A property that is null has the default of {@link S3ObjectStore.Builder} or {@link
- * S3Sinks.Builder}. The configuration metadata describes each of them.
+ * The properties {@code sluice.s3.*}. Most properties that are null have the default of {@link S3ObjectStore.Builder} or
+ * {@link S3Sinks.Builder}. The configuration metadata describes each of them.
  */
 @ConfigurationProperties(prefix = S3Properties.PREFIX, ignoreUnknownFields = false)
 record S3Properties(

@@ -90,7 +90,7 @@ import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.multipart.support.StandardServletMultipartResolver;
 import org.springframework.web.servlet.ModelAndView;
 
-/** Applications that do not refer to Sluice, with the starter on their class path. */
+/** Tests servlet applications, most of which do not refer to Sluice, with the starter on their class path. */
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class StarterTest {

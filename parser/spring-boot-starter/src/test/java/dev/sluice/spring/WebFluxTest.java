@@ -84,8 +84,8 @@ import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Tests WebFlux applications on Reactor Netty that do not refer to Sluice. Every buffer of client and server is
- * tracked.
+ * Tests a WebFlux application on Reactor Netty. Only its handlers of {@code /own} and {@code /detached} refer to
+ * Sluice. All Netty buffers are tracked.
  */
 @Timeout(300)
 @ExtendWith({LeakCheck.class, OutputCaptureExtension.class})
@@ -600,7 +600,7 @@ class WebFluxTest {
                 before = sent.get();
                 Thread.sleep(500);
             } while (sent.get() > before);
-            assertTrue(before < size / 2, before + " bytes were read while the controller was waiting");
+            assertTrue(before < size / 2, before + " bytes were sent while the controller was waiting");
             controller.resume.tryEmitEmpty();
             assertEnds("slow " + (size + 3), answer(socket));
             client.join();
@@ -696,7 +696,7 @@ class WebFluxTest {
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void disconnect_whileHandlerWorks_leavesNothing(boolean enabled) throws Exception {
+    void disconnect_whileHandlerWorks_leavesFileOnlyWithoutSluice(boolean enabled) throws Exception {
         start("--sluice.enabled=" + enabled);
         String body = form("one", MIB);
         Path fileOfHandler;
