@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A body is a list of pieces. A piece is the content of one part, or the delimiters and header sections between two contents. Short
  * contents belong to the piece of the delimiters around them, unless the caller has chosen the boundary: each content must then be searched
- * for the boundary. Content in memory becomes one chunk, without a copy. Content from a stream is read into chunks of equal size, which
+ * for the boundary. Content in memory becomes one chunk, without a copy. Content from a stream is read into chunks of up to 16 KiB, which
  * also contain the delimiters and header sections around it, so that few chunks are short.
  */
 public final class BodyChunks implements AutoCloseable {

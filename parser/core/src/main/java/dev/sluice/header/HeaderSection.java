@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * END_CR     LF                 COMPLETE
  * </pre>
  *
- * <p>Everything else is an error at that byte; a CR without an LF is an error at the CR. If {@link Deviation#BARE_LF_IN_HEADER} is
- * accepted, LF is accepted in place of CRLF.
+ * <p>Bytes that continue a name, a value or a fold are not listed. Everything else is an error at that byte; a CR without an LF is an error
+ * at the CR. If {@link Deviation#BARE_LF_IN_HEADER} is accepted, LF is accepted in place of CRLF.
  *
  * <p>The result is {@link #fields}: the positions of all names and values. {@link PartRules} looks up and checks the fields that affect
  * decoding.
