@@ -54,7 +54,7 @@ public interface StoreMetrics {
     default void aborted() {}
 
     /**
-     * Called when a sweep has removed the remains of killed processes.
+     * Called when a sweep has removed the remains of killed processes, or has failed. The numbers count what it has removed until then.
      *
      * @param uploads the number of uploads that were aborted
      * @param objects the number of objects that were deleted

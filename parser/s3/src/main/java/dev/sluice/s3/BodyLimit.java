@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -70,19 +69,25 @@ final class BodyLimit {
         }
         CompletableFuture<Boolean> turn = new CompletableFuture<>();
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        CompletableFuture<T> ended = turn.thenCompose(isAlone -> {
+        // Not thenCompose: its function would not run if the outcome is cancelled just before the turn, which then
+        // never ends.
+        turn.whenComplete((isAlone, rejection) -> {
+            if (rejection != null) {
+                outcome.completeExceptionally(rejection);
+                return;
+            }
             long since = clock.getAsLong();
             CompletableFuture<T> sent = sendNow(body, request);
             outcome.whenComplete((response, failure) -> sent.cancel(true));
-            return sent.handle((response, failure) -> {
+            sent.whenComplete((response, failure) -> {
                 Throwable reason = ended(body.size(), clock.getAsLong() - since, isAlone, failure);
-                if (reason != null) {
-                    throw new CompletionException(Retries.unwrap(reason));
+                if (reason == null) {
+                    outcome.complete(response);
+                } else {
+                    outcome.completeExceptionally(reason);
                 }
-                return response;
             });
         });
-        Retries.forward(ended, outcome);
         synchronized (this) {
             waiting.add(turn);
         }

@@ -172,14 +172,15 @@ final class CommitProtocol {
      *     be committed, or the outcome is not known
      */
     CompletableFuture<Void> commit(FormRecord record, BooleanSupplier isYoung) {
+        FormRecord tombstone = FormRecord.tombstone(record.id(), random());
         CompletableFuture<FormRecord> outcome = new CompletableFuture<>();
         CompletableFuture<FormRecord> settled = settle(
                         record, null, () -> isYoung.getAsBoolean() && !outcome.isDone(), 1)
-                .exceptionallyCompose(failure -> settleTombstone(record.id(), null)
+                .exceptionallyCompose(failure -> settle(tombstone, null, () -> true, 1)
                         .handle((standing, problem) -> {
                             if (standing == null) {
                                 throw unknown(record.id(), problem);
-                            } else if (!standing.equals(record)) {
+                            } else if (standing.equals(tombstone)) {
                                 throw new CompletionException(Retries.unwrap(failure));
                             }
                             return standing;

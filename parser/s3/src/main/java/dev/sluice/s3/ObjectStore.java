@@ -119,7 +119,10 @@ public interface ObjectStore extends AutoCloseable {
      */
     CompletableFuture<Void> delete(List<String> keys);
 
-    /** {@return a future that completes after {@code delay}, on the {@link #executor()}} */
+    /**
+     * {@return a future that completes after {@code delay}, on the {@link #executor()}} Each commit cancels such a future, which must then keep
+     * nothing in memory.
+     */
     CompletableFuture<Void> after(Duration delay);
 
     /** {@return the executor of retries, timers and the forms of this store; no other code may block it} */

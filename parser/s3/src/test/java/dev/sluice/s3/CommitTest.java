@@ -350,6 +350,21 @@ class CommitTest {
     }
 
     @Test
+    void form_olderThanTheTimeLimit_thatASweepHasEnded_failsWith503() throws Exception {
+        AtomicLong nanos = new AtomicLong();
+        S3Form form = sinks().nanoClock(nanos::get).build().newForm();
+        network.late = name -> name.matches("put test/[0-9a-f]{32}/1");
+        Uploads.Sending sending = send(form, form, new File("a", 10));
+        Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
+        nanos.set(CommitProtocol.MAX_COMMIT_TIME.toNanos());
+        byte[] tombstone = FormRecord.tombstone(form.id(), "sweep").bytes();
+        bucket.objects.put(key(form, "form.json"), new ObjectStore.Content(tombstone, "etag", bucket.now, bucket.now));
+        network.released.complete(null);
+        MultipartException failure = assertInstanceOf(MultipartException.class, sending.failure());
+        assertEquals(Reason.UNAVAILABLE, failure.reason());
+    }
+
+    @Test
     void commit_ofAFailedForm_fails() throws Exception {
         S3Form form = sinks.newForm();
         form.admit();
