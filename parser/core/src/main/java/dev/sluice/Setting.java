@@ -188,8 +188,11 @@ public enum Setting {
      * @throws IllegalArgumentException if it is not in the range from {@link #minimum()} to {@link #maximum()}
      */
     public long check(long value) {
-        boolean turnsOff = offCall != null && value == off();
-        if (!turnsOff && (value < minimum() || value > maximum())) {
+        return offCall != null && value == off() ? value : checkLimit(value);
+    }
+
+    private long checkLimit(long value) {
+        if (value < minimum() || value > maximum()) {
             throw new IllegalArgumentException(key + " is " + value + ", must be " + minimum()
                     + (value < minimum() ? " or more" : " to " + maximum())
                     + (offCall == null ? "" : "; to turn it off call " + offCall));
@@ -220,7 +223,7 @@ public enum Setting {
         try {
             return switch (kind) {
                 case BYTES, COUNT ->
-                    offCall != null && value.equalsIgnoreCase(offWord()) ? off() : (Long) check(size(value));
+                    offCall != null && value.equalsIgnoreCase(offWord()) ? off() : (Long) checkLimit(size(value));
                 case TIME -> check(time(value));
                 case FLAG -> {
                     boolean on = value.equalsIgnoreCase("true");

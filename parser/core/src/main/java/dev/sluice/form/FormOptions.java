@@ -281,8 +281,8 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the minimum rate of a client in bytes per second, 1 or more; 240 by default. Only the time in which the server waits for the
-         * client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked only when bytes arrive. The read
+         * Sets the minimum rate of a client in bytes per second; 240 by default. 0 removes it, like {@link #noMinimumRate()}. Only the time
+         * in which the server waits for the client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked only when bytes arrive. The read
          * timeout of the container then ends the request of a client that sends nothing.
          */
         public Builder minBytesPerSecond(long value) {

@@ -116,7 +116,7 @@ class FilterParametersTest {
     void invalidValue_isRejectedWithItsName() {
         assertRejected("maxBodyBytes", "1.5MiB", "or unlimited");
         assertRejected("spillThreshold", "unlimited", "at least 0");
-        assertRejected("minBytesPerSecond", "-1", "at least 1, or none");
+        assertRejected("minBytesPerSecond", "0", "at least 1, or none");
         assertRejected("parse", "sometimes", "lazy or eager");
         assertRejected("headerCharset", "UTF-16", "superset of US-ASCII");
     }

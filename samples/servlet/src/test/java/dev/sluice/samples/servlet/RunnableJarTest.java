@@ -171,7 +171,7 @@ class RunnableJarTest {
                 List.of("--port", "8080", "--dir", "--preset", "strict", "--max-body", "64M", "--min-rate")) {
             assertTrue(text.contains(word), text);
         }
-        for (String wrong : List.of("--port=65536", "--preset=other", "--max-body=1X", "--min-rate=0", "--nothing")) {
+        for (String wrong : List.of("--port=65536", "--preset=other", "--max-body=1X", "--min-rate=-1", "--nothing")) {
             PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
             assertEquals(2, Main.commandLine(nowhere, nowhere).execute(wrong, "--dir=" + spool()), wrong);
         }
