@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     private final Executor executor;
+    private final Executor timeChecks;
     private final long paceNanos;
     private final FormIntake intake;
     private final CompletableFuture<MultipartForm> completion = new CompletableFuture<>();
@@ -54,8 +55,9 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     /** The failure of the form, reported once the rest of the body has been discarded. */
     private volatile @Nullable Throwable failure;
 
-    private FormSubscriber(Forms forms, FormOptions options, FormHead head, Executor executor) {
+    private FormSubscriber(Forms forms, FormOptions options, FormHead head, Executor executor, Executor timeChecks) {
         this.executor = Objects.requireNonNull(executor, "executor");
+        this.timeChecks = Objects.requireNonNull(timeChecks, "timeChecks");
         this.paceNanos = options.paceCheckNanos();
         this.intake = forms.receive(new Source(head), options);
     }
@@ -68,7 +70,19 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      *     operation blocks. If nothing blocks, the executor can be the event loop of the server
      */
     public static FormSubscriber of(Forms forms, FormOptions options, FormHead head, Executor executor) {
-        FormSubscriber made = new FormSubscriber(forms, options, head, executor);
+        return of(forms, options, head, executor, executor);
+    }
+
+    /**
+     * {@return a subscriber for the body of one request, like {@link #of(Forms, FormOptions, FormHead, Executor)}, for an executor that runs
+     * tasks on the calling thread}
+     *
+     * @param timeChecks the executor on which time limits are checked. Without it, they would be checked on a timer thread that all code of
+     *     the JVM shares
+     */
+    public static FormSubscriber of(
+            Forms forms, FormOptions options, FormHead head, Executor executor, Executor timeChecks) {
+        FormSubscriber made = new FormSubscriber(forms, options, head, executor, timeChecks);
         made.intake.completion().whenComplete(made::formEnded);
         made.completion.whenComplete(made::receiverEnded);
         made.checkPaceLater();
@@ -216,7 +230,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      */
     private void executeOrAbort(Runnable check) {
         try {
-            executor.execute(check);
+            timeChecks.execute(check);
         } catch (RuntimeException | Error e) {
             intake.abort(e);
             check.run();

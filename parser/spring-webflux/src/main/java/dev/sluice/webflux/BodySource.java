@@ -24,6 +24,7 @@ import reactor.adapter.JdkFlowAdapter;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
@@ -46,7 +47,7 @@ final class BodySource implements Disposable {
                 message instanceof ServerHttpRequest request ? address(request.getRemoteAddress()) : null);
         Context releasing = releasingDiscarded(Context.of(context));
         this.body = message.getBody().map(BodySource::bytes).contextWrite(none -> releasing);
-        this.subscriber = FormSubscriber.of(forms, options, head, executor);
+        this.subscriber = FormSubscriber.of(forms, options, head, executor, Schedulers.parallel()::schedule);
         this.form = subscriber.completion().toCompletableFuture();
     }
 

@@ -41,11 +41,7 @@ final class PartEventReader extends FormMessageReader<PartEvent> {
                     new BodySource(forms, options, message, CALLER.createWorker()::schedule, events.contextView());
             events.onDispose(source);
             SluiceWebFlux.endWithRequest(events.contextView(), source);
-            // A time limit ends the form on a thread of the JDK's timer, which must not run code of the application.
-            source.start(
-                    form -> complete(form, gate),
-                    failure ->
-                            Schedulers.parallel().schedule(() -> events.error(Rejections.toSpringException(failure))));
+            source.start(form -> complete(form, gate), failure -> events.error(Rejections.toSpringException(failure)));
         });
     }
 
