@@ -84,8 +84,7 @@ class AbortMatrixTest {
                 .open();
     }
 
-    private void assertNothingIsLeft(SpoolDirectory spool, MemoryBudget memory, byte[] body, int at)
-            throws IOException {
+    private void assertNothingIsLeft(SpoolDirectory spool, MemoryBudget memory, int at) throws IOException {
         String context = "at byte " + at;
         Upload.assertNothingIsLeft(spool, memory, context);
         Path target = root.resolve("target");
@@ -104,7 +103,7 @@ class AbortMatrixTest {
         try (SpoolDirectory spool = open(way == Way.QUOTA_THEN_CLOSE ? 2 * Spool.BLOCK : 1 << 20)) {
             for (int at = way.ordinal() % STEP; at <= body.length; at += at < body.length - 12 ? STEP : 1) {
                 end(way, spool, body, at, at % 2 == 0 ? 13 : body.length);
-                assertNothingIsLeft(spool, budget, body, at);
+                assertNothingIsLeft(spool, budget, at);
             }
         }
     }
@@ -132,7 +131,7 @@ class AbortMatrixTest {
                     } else {
                         MultipartException cut = assertThrows(MultipartException.class, assembler::finish);
                         assertEquals(MultipartException.Kind.TRUNCATED, cut.kind());
-                        assertNothingIsLeft(spool, budget, body, at); // before close
+                        assertNothingIsLeft(spool, budget, at); // before close
                     }
                 }
             }
@@ -175,7 +174,7 @@ class AbortMatrixTest {
                 Upload.feed(assembler, body, 0, body.length, chunk);
                 assembler.finish().close();
             } catch (IOException | IllegalArgumentException e) {
-                assertNothingIsLeft(spool, options.memory(), body, at); // before close
+                assertNothingIsLeft(spool, options.memory(), at); // before close
                 assertSame(e, assertThrows(Exception.class, assembler::finish));
             }
         } catch (MultipartException e) {
@@ -202,7 +201,7 @@ class AbortMatrixTest {
                     assembler.intake().completion.handle((form, e) -> e).join();
             assertInstanceOf(CancellationException.class, reason);
             assertEquals("stuck", reason.getSuppressed()[0].getMessage());
-            assertNothingIsLeft(spool, budget, body, body.length - 12);
+            assertNothingIsLeft(spool, budget, body.length - 12);
         }
     }
 }

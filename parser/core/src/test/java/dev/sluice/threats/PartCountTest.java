@@ -67,12 +67,10 @@ class PartCountTest {
                         passes ? null : Reason.TOO_MANY_FILES,
                         () -> parts(FILE, parts),
                         limits -> limits.maxFiles(limit).maxParts(1000));
-                long body = parts(FIELD, parts).size();
                 assertEveryApi(
                         passes ? null : Reason.BODY_TOO_LARGE,
                         () -> parts(FIELD, parts),
                         limits -> limits.maxBodyBytes(parts(FIELD, limit).size()));
-                assertTrue(body > 0);
                 assertEveryApi(
                         passes ? null : Reason.PART_TOO_LARGE,
                         () -> new Repeated(Run.HEAD, "v", parts, Run.TAIL),

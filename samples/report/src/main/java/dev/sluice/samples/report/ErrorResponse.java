@@ -64,15 +64,6 @@ public record ErrorResponse(@JsonIgnore int status, String reason, String kind, 
         return http(500, "INTERNAL_ERROR", "the server failed to handle the request");
     }
 
-    /** {@return the error for a connection that ended before the announced body was complete} */
-    public static ErrorResponse cutOff(long received, int part) {
-        return of(MultipartException.because(Reason.TRUNCATED)
-                .saying("the connection ended before the request body was complete")
-                .part(part, null)
-                .at(received)
-                .build());
-    }
-
     public Map<String, ErrorResponse> asResponse() {
         return Map.of("error", this);
     }

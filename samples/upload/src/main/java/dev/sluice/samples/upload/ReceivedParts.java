@@ -147,11 +147,6 @@ final class ReceivedParts implements PartDecider, ProgressListener {
         }
     }
 
-    /** {@return the index of the last part that began, or -1} */
-    int current() {
-        return parts.size() - 1;
-    }
-
     Object response(MultipartForm form) {
         List<InspectionReport.Deviation> deviations = InspectionReport.Deviation.of(form.deviations());
         if (store == null) {
