@@ -348,7 +348,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Cancels the form while another thread makes the sink ready. */
+        /** Cancels the form while the body arrives and another thread makes the sink ready. */
         @Operation
         public void cancelledAndResumed() throws Exception {
             attempt(() -> {
@@ -369,7 +369,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Disconnects the client in the middle of the file. */
+        /** Disconnects the client in the middle of the file while another thread cancels. */
         @Operation
         public void cancelledAndWithoutConnection() throws Exception {
             attempt(() -> {
@@ -396,7 +396,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Detects a slow client while data arrives or the form is cancelled. */
+        /** Detects a slow client while data arrives and another thread cancels. */
         @Operation
         public void cancelledAndTooSlow() throws Exception {
             attempt(() -> {
@@ -407,7 +407,7 @@ class AsyncFormRaceTest {
             });
         }
 
-        /** Stops the web application. */
+        /** Stops the web application while the body arrives. */
         @Operation
         public void stopped() throws Exception {
             attempt(() -> {

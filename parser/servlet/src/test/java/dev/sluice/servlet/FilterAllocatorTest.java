@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Requests in which one allocation fails, for each allocation in turn. The response is 500, the application gets the whole form
- * or none, and {@link AppTestBase} checks that nothing is left.
+ * Requests in which one allocation fails, for each allocation in turn. The response is 500, the application never gets
+ * all parts, and nothing is left.
  */
 @Timeout(300)
 class FilterAllocatorTest extends AppTestBase {

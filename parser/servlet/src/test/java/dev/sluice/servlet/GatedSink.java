@@ -21,7 +21,7 @@ public final class GatedSink implements PartSink {
         return this;
     }
 
-    /** Makes the sink ready permanently. */
+    /** Makes the sink ready. */
     public void open() {
         gate.getAndSet(Readiness.READY).ready();
     }

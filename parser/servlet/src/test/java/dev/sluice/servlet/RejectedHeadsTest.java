@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Forms that are rejected because of the request head. The filter answers before the body is sent, and counts the form
- * once.
+ * Rejected forms in the metrics. If a form is rejected because of the request head, the filter answers before the body
+ * is sent, and reports the form once.
  */
 @Timeout(60)
 class RejectedHeadsTest extends AppTestBase {
@@ -115,7 +115,7 @@ class RejectedHeadsTest extends AppTestBase {
     }
 
     @Test
-    void otherRequest_isNotReported() throws IOException {
+    void requestWithoutUseOfForm_isNotReported() throws IOException {
         byte[] json = TestForm.request("POST", "/?pass", "application/json", new byte[] {'{', '}'});
         assertEquals("passed", app.send(json).body());
         assertEquals("passed", app.send(TestForm.headOf("GET", "/?pass")).body());

@@ -84,7 +84,7 @@ class RequestLeaseTest extends AppTestBase {
         app.before((request, response, chain) -> chain.doFilter(
                 new DivertedRequest(Runnable::run, (HttpServletRequest) request)
                         .withoutListeners()
-                        .completing(completed::thenRunAsync), // after the error page was served
+                        .completing(completed::thenRunAsync), // after the call of complete has returned
                 response));
         CompletableFuture<String> page = new CompletableFuture<>();
         app.errorPage((request, response) -> page.complete(request.getParameter("a")));

@@ -42,7 +42,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests every setting through every {@link Entrance}. The result must differ from the result without the setting. */
+/**
+ * Tests every setting through each {@link Entrance} in which it has an effect. The result must differ from the result
+ * without the setting.
+ */
 class SettingsTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
 
@@ -278,9 +281,8 @@ class SettingsTest {
         long demand = Forms.of(options)
                 .receive(source("multipart/mixed; boundary=x"), options)
                 .demand();
-        return demand > 0
-                ? "reads " + (demand - 1) + " more"
-                : "reads no more"; // the limit is detected when one more byte arrives
+        // A positive demand includes one byte beyond the limit, by which the form detects a longer body.
+        return demand > 0 ? "reads " + (demand - 1) + " more" : "reads no more";
     }
 
     /** {@return how long a client may pause after it has sent 240 bytes at once} */

@@ -43,7 +43,7 @@ class SluiceFilterTest extends AppTestBase {
             .file("f", "C:\\é.txt", new byte[100_000])
             .field("a", "2");
 
-    /** Runs {@code service} and sends its result or its exception. */
+    /** Starts an application whose servlet runs {@code service}, and posts {@code body} to it. */
     private RawHttp.Response ask(TestForm body, Work service) throws Exception {
         return ask("/", body, service);
     }

@@ -101,7 +101,7 @@ class AbortMatrixTest {
     /** The allocator of the form. Its metric is exact at any time. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false, true);
 
-    /** The byte at which the next case starts. */
+    /** The number of cases that have started. Modulo {@link #STRIDE}, it is the first byte of the next case. */
     private int first;
 
     private App app;
@@ -224,7 +224,7 @@ class AbortMatrixTest {
         }
     }
 
-    /** Reads the response to a failed form, unless the connection is already closed. */
+    /** Reads the response to a failed form if {@code reads}, and then resets the connection. */
     private static void leave(RawHttp client, boolean reads) throws IOException {
         if (reads) {
             client.response();

@@ -11,7 +11,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A decider whose sinks fail at or after a given position of the body. */
+/** A decider that fails, itself or in the sink of the part {@code sink}, from a given position of the body on. */
 final class FailingDecider implements PartDecider {
     enum Failure {
         NONE,
@@ -25,7 +25,7 @@ final class FailingDecider implements PartDecider {
     private final Path target;
     private volatile ByteBufAllocator seen;
 
-    /** @param at the position in the body at which the failure occurs */
+    /** @param at the first position in the body at which a failure may occur */
     FailingDecider(Failure failure, int at, SpoolDirectory spool, Path target) {
         this.failure = failure;
         this.at = at;
@@ -43,7 +43,7 @@ final class FailingDecider implements PartDecider {
         };
     }
 
-    /** {@return the allocator of the chunks, or null before the first chunk} */
+    /** {@return the allocator of the chunks, or null before the sink has received one} */
     ByteBufAllocator chunkAllocator() {
         return seen;
     }

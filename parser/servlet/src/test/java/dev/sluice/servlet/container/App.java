@@ -50,7 +50,7 @@ public final class App implements AutoCloseable {
     private FilterConfig config;
     private RunningContainer container;
 
-    /** @param directory the directory of the spool; its subdirectory {@code container} is for the container */
+    /** @param directory the directory for the subdirectories {@code spool} and {@code container} */
     public App(Path directory) throws IOException {
         this.directory = directory;
         this.store = new Store(Files.createDirectory(directory.resolve("spool")));
@@ -88,7 +88,7 @@ public final class App implements AutoCloseable {
         return this;
     }
 
-    /** {@return options with a spool and a budget that {@link #close} checks} */
+    /** {@return options with a spool and a budget that {@link #close} checks, and by default without a minimum rate} */
     public FormOptions formOptions() {
         return options.apply(store.options().noMinimumRate()).build();
     }
@@ -206,14 +206,14 @@ public final class App implements AutoCloseable {
         return send(form.post(target));
     }
 
-    /** {@return a connection on which a form was sent, except for its last bytes} */
+    /** {@return a connection on which a form was sent, except for its last 5,000 bytes} */
     public RawHttp begin(TestForm form) throws IOException {
         byte[] request = form.post("/");
         return connect().send(request, 0, request.length - 5000);
     }
 
     /**
-     * Sends a form except for its last bytes, and waits until the spool has {@code files} files.
+     * Sends a form except for its last 5,000 bytes, and waits until the spool has {@code files} files.
      *
      * @return the connection
      */

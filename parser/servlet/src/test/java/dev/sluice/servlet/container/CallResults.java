@@ -58,7 +58,7 @@ final class CallResults {
         }
     }
 
-    /** {@return the result of {@code callable}, or {@code rejected} if it throws} */
+    /** {@return the result of {@code callable}, or {@code refused} if it throws} */
     static String orRejected(Callable<String> callable) {
         try {
             return callable.call();

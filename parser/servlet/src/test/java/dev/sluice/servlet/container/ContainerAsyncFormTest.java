@@ -115,7 +115,7 @@ class ContainerAsyncFormTest extends AppTestBase {
                 app.assertNothingLeft(times);
             }
             connection.send(TestForm.request("GET", "/", "text/plain", new byte[0]));
-            assertEquals(500, connection.response().status(), "the status of a form sent with GET");
+            assertEquals(500, connection.response().status(), "the status of a GET request without a form");
         }
     }
 
@@ -317,7 +317,7 @@ class ContainerAsyncFormTest extends AppTestBase {
 
     @ParameterizedTest
     @EnumSource
-    void completion_formRejected_failsLikeTheBlockingForm(ServletContainer kind) throws Exception {
+    void form_rejected_throwsSameExceptionAgain(ServletContainer kind) throws Exception {
         app.options(options -> options.maxPartBytes(10_000));
         app.on((request, response) -> {
             MultipartException blocking = assertThrows(MultipartException.class, () -> MultipartRequests.form(request));

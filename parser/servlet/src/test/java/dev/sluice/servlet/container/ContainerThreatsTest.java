@@ -69,7 +69,7 @@ class ContainerThreatsTest extends AppTestBase {
         try {
             work.run(request, response);
         } catch (Exception e) {
-            // the container throws too, because the servlet has no multipart configuration
+            // the container throws, because the servlet has no multipart configuration
         }
     }
 
@@ -282,7 +282,7 @@ class ContainerThreatsTest extends AppTestBase {
     }
 
     /**
-     * Sends a field without a file name until the container stops reading.
+     * Sends a field without a file name, of {@code size} bytes or until the child prints a result.
      *
      * @return the result that the child prints
      */

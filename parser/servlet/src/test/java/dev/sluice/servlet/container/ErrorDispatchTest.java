@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Error pages of requests with forms. The pages are the same as without the filter, and all files and memory of the
- * form are released.
+ * Error pages of requests with forms. The status is the same as without the filter, and all files and memory of the form
+ * are released.
  */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting

@@ -6,7 +6,7 @@ import dev.sluice.testkit.TestForm;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Questions about rejected requests. Filter and containers reject parts above 512 KiB and bodies above 1 MiB. */
+/** Questions about limits and malformed bodies. The configured limits are 512 KiB for a part and 1 MiB for a body. */
 final class LimitQuestions {
     private static final int MAX_PART = 512 << 10;
 

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Bodies that are not multipart. The filter rejects calls for a form, and leaves all other calls to the container. */
+/**
+ * Bodies that are not multipart, and unusual calls for forms. If the body is not multipart, the filter rejects calls for
+ * a form, and leaves all other calls to the container.
+ */
 @Timeout(60)
 class OtherBodyTest extends AppTestBase {
     private static final byte[] JSON = "{}".getBytes(StandardCharsets.US_ASCII);

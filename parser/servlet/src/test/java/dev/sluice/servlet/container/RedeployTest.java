@@ -69,7 +69,7 @@ class RedeployTest {
     @TempDir
     Path directory;
 
-    /** The leaks that the container logs when it undeploys an application: threads, thread-locals, timers, drivers. */
+    /** The warnings that the container logs. When it undeploys an application, it warns about leaks, such as threads. */
     private static final class LeakWarnings extends Handler {
         private final Queue<String> messages = new ConcurrentLinkedQueue<>();
 

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Headers that other filters set in error responses. Without CORS headers, scripts of other sites cannot read them. */
+/**
+ * Headers that other filters set in error responses. Without CORS headers, scripts of other sites cannot read the
+ * responses.
+ */
 @Timeout(60)
 class RejectionHeadersTest extends AppTestBase {
     private static final TestForm FORM = new TestForm().field("a", "1");

@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Questions about the requests that are parsed, about their bodies after parsing, and about dispatches. */
+/** Questions about the requests that are parsed, access to their bodies, connections, and dispatches. */
 final class RequestQuestions {
     private static final String PARTS = "/parts";
 

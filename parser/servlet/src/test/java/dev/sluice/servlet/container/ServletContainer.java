@@ -36,7 +36,10 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
 
-/** The containers with default settings. Only the port, the temporary directory and the application are configured. */
+/**
+ * Embedded containers with default settings, except for the port, the temporary directory, the application, a short wait
+ * when they stop, and the scheduler of Jetty.
+ */
 enum ServletContainer {
     JETTY("Jetty " + Server.getVersion()) {
         @Override
@@ -174,8 +177,8 @@ enum ServletContainer {
     };
 
     /**
-     * A scheduler for Jetty, which loses the timeout of an asynchronous request if the task runs before the thread that
-     * scheduled it has stored it in the event. On a busy machine, short timeouts are lost.
+     * A scheduler that postpones the timeout task of an asynchronous request until Jetty has stored the task in the event.
+     * Jetty loses a timeout whose task runs earlier. This happens to short timeouts on a busy machine.
      */
     private static final class RepeatingScheduler extends ScheduledExecutorScheduler {
         @Override

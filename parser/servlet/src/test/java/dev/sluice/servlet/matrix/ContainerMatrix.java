@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Runs the same checks in each {@link Distribution}, and writes the results to {@code parser/docs/containers.md}.
- * {@code .ci/containers} runs this class.
+ * Runs the same checks in each {@link Distribution}. If all containers were tested and no check failed unexpectedly, it
+ * writes the results to {@code parser/docs/containers.md}. {@code .ci/containers} runs this class.
  */
 class ContainerMatrix {
     private static final int ABORTS = Integer.getInteger("sluice.containers.aborts", 50);

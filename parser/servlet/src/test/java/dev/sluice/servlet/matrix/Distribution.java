@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
-/** A container as its vendor ships it. Only the port, the application and, if off by default, HTTP/2 are configured. */
+/**
+ * A container as its vendor ships it. The configuration sets the port and the application, turns on HTTP/2 if it is off
+ * by default, and leaves out what the checks do not need. Undertow, which has no distribution, has no limit for bodies.
+ */
 enum Distribution {
     TOMCAT_10("Tomcat 10.1", "org.apache.tomcat:tomcat:10.1.59:zip") {
         @Override
