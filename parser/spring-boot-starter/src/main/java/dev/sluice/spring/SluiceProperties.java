@@ -115,8 +115,8 @@ final class SluiceProperties {
      * {@return the properties of a servlet application} The other arguments are the defaults: the values of the
      * application's {@code MultipartConfigElement}.
      *
-     * @throws InvalidConfigurationPropertyValueException if a value is invalid; Boot reports the property and its
-     *     origin
+     * @throws InvalidConfigurationPropertyValueException if a value of {@code sluice.*} is invalid; Boot reports
+     *     the property and its origin
      */
     static SluiceProperties ofServlets(
             Environment environment, long maxFileSize, long maxRequestSize, int threshold, String location) {
@@ -129,11 +129,11 @@ final class SluiceProperties {
     }
 
     /**
-     * {@return the properties of a WebFlux application, with Boot's default for each setting that Boot has a property
-     * for, and Sluice's default for the others}
+     * {@return the properties of a WebFlux application} A setting that Boot has a property for has the value of this
+     * property, or Boot's default. Other settings have Sluice's default.
      *
-     * @throws InvalidConfigurationPropertyValueException if a value is invalid; Boot reports the property and its
-     *     origin
+     * @throws InvalidConfigurationPropertyValueException if a value of {@code sluice.*} is invalid; Boot reports
+     *     the property and its origin
      */
     static SluiceProperties ofWebFlux(Environment environment) {
         Binder binder = Binder.get(environment);
