@@ -49,7 +49,7 @@ public final class DelimiterSearch {
     /** The number of bytes searched without grams after too many false alarms. */
     private static final int GRAMS_PAUSE = 64 * 1024;
 
-    /** The smallest number of grams in the delimiter (the stride) for which the gram filter is faster than blocks. */
+    /** The smallest {@link #stride} for which the gram filter is faster than blocks. */
     private static final int MIN_STRIDE = 12;
 
     /** The smallest stride for which the gram filter is faster than vectorized passes over spans. */
@@ -91,7 +91,10 @@ public final class DelimiterSearch {
 
     private final long dashPattern;
     private final long lastPattern;
+
+    /** The number of grams in the delimiter if its line break has one byte. */
     private final int stride;
+
     private final int maxKernelIndex;
     private int matchEnd;
     private int matchStart;
@@ -154,8 +157,8 @@ public final class DelimiterSearch {
     }
 
     /**
-     * Sets whether the search stops at lookalikes; initially it does not. After the search has stopped at a lookalike,
-     * it continues only after a call to this method.
+     * Sets whether the search stops at lookalikes; initially it does not. After the search has stopped at a lookalike, call this method,
+     * {@link #reset} or {@link #prime} before it continues.
      */
     public void watch(boolean lookalikes) {
         watching = lookalikes;
@@ -289,8 +292,8 @@ public final class DelimiterSearch {
     }
 
     /*
-     * A delimiter that contains the gram at q has the last byte of its line break between q - stride + 1 and q. Returns the first index at
-     * which the grams do not exclude this last byte.
+     * A delimiter that contains the gram at q has the last byte of its line break between q - stride + 1 and q, or at q + 1 if the gram
+     * begins with CRLF. Returns the first index at which the grams do not exclude this last byte.
      */
     private int skipByGrams(ChunkMemory chunk, int i, int to) {
         int before = stride - 1;
@@ -327,8 +330,9 @@ public final class DelimiterSearch {
     }
 
     /*
-     * Searches the positions in [i, end) in whole blocks. Returns the start of the match. If nothing matches, returns an index
-     * before which no delimiter starts: `end` or later, or an index so close to `to` that no whole block is left.
+     * Searches the positions in [i, end) in whole blocks. The result for a match or a lookalike means the same as for compareAfterBreak. If
+     * nothing is found, returns an index before which no delimiter starts: `end` or later, or an index so close to `to` that no whole block
+     * is left.
      */
     private int searchBlocks(ChunkMemory chunk, int i, int end, int to) {
         int blocks = i + (end - i + Swar.BLOCK - 1) / Swar.BLOCK * Swar.BLOCK;

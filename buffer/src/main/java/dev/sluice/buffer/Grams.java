@@ -26,7 +26,7 @@ final class Grams {
     /** An odd number. Its powers, which are odd as well, are the multipliers that are tried. */
     private static final int GOLDEN = 0x9E3779B1;
 
-    /** The number of multipliers to try. A usual boundary needs two, and a random boundary of 70 characters needs eleven. */
+    /** The number of multipliers to try. On average, a browser's boundary needs two and a random boundary of 70 characters needs 13. */
     private static final int MAX_TRIES = 256;
 
     /** The set for a delimiter whose grams collide with every multiplier. It cannot be used. */

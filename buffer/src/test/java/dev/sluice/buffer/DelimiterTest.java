@@ -77,7 +77,7 @@ class DelimiterTest {
     }
 
     @Test
-    void grams_containExactlyTheGramsOfTheText() {
+    void grams_containExactlyGramsOfTextAndLookalike() {
         for (int length : new int[] {1, 2, 3, 30, 70}) {
             byte[] boundary = new byte[length];
             new Random(length).nextBytes(boundary);
@@ -108,7 +108,7 @@ class DelimiterTest {
         }
     }
 
-    /** The hash of a gram of zeros is 0 with each multiplier, and so is the hash of an unused slot. */
+    /** The hash of a gram of zeros is 0 with each multiplier, and a slot without a gram contains 0. */
     @Test
     void grams_zerosInBoundary_areContained() {
         Grams set = Delimiter.of(new byte[40]).grams();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Compares each kernel, over arrays and NIO buffers, with a simple implementation. Both must return the same index. */
+/** Compares each kernel, over arrays and NIO buffers, with a simple implementation. The results must be equal. */
 @ExtendWith(ExactLeaks.class)
 class KernelTest {
     private static final byte FIRST = '-';
@@ -196,7 +196,7 @@ class KernelTest {
             Unpooled.directBuffer()
                     .writeBytes(bytes)
                     .slice(3, LENGTH - 3)
-                    .skipBytes(5), // its NIO view starts at the reader index
+                    .skipBytes(5), // if Netty provides no memory address, its NIO view starts at the reader index
             Unpooled.wrappedBuffer(bytes, 3, LENGTH - 3),
         }) {
             ChunkMemory memory = new ChunkMemory();

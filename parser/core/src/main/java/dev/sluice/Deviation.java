@@ -21,16 +21,16 @@ public enum Deviation {
     /** A boundary of more than 70 and at most 256 characters (RFC 2046 section 5.1.1 allows 70). */
     LONG_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REFUSED, ACCEPTED),
     /**
-     * A {@code Content-Type} in which some parsers find a different boundary. Either the word {@code boundary} occurs in another parameter
-     * ({@code xboundary}, {@code x="; boundary=y"}), or it occurs in the boundary itself ({@code "boundary=y"}, {@code boundary}), or
-     * another quoted parameter contains a backslash.
+     * A {@code Content-Type} in which some parsers find a different boundary. Another parameter contains the word {@code boundary}
+     * ({@code xboundary}, {@code x="; boundary=y"}), or is quoted and contains a backslash. Or the boundary is the word {@code boundary},
+     * contains it with {@code =} after it ({@code "boundary=y"}), or contains it although the name of the parameter is not in lower case.
      */
     LOOKALIKE_BOUNDARY(Reason.INVALID_BOUNDARY, REFUSED, REPORTED, ACCEPTED),
     /** A comma in place of the semicolon after the media type, as in an example of RFC 1867. */
     COMMA_AFTER_MEDIA_TYPE(Reason.MISSING_BOUNDARY, REFUSED, REFUSED, REPORTED),
     /**
-     * A {@code charset} other than UTF-8 and US-ASCII in the {@code Content-Type} of the request. RFC 7578 does not define this parameter.
-     * It is ignored, but some parsers decode names with it.
+     * A {@code charset} other than UTF-8 and US-ASCII, or a {@code charset*}, in the {@code Content-Type} of the request. RFC 7578 does not
+     * define this parameter. It is ignored, but some parsers decode names with it.
      */
     REQUEST_CHARSET(Reason.UNKNOWN_CHARSET, REFUSED, REPORTED, REPORTED),
     /** Bytes other than one CRLF before the first delimiter. */

@@ -45,9 +45,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>Grammar</h2>
  *
  * <pre>
- * body      = [preamble CRLF] dash-boundary line *(part delimiter line) close     RFC 2046 section 5.1.1
+ * body      = [preamble CRLF] dash-boundary *(line part delimiter) close     RFC 2046 section 5.1.1
  * delimiter = CRLF dash-boundary           dash-boundary = "--" boundary
- * line      = *LWSP CRLF                   close         = delimiter "--" *LWSP [CRLF epilogue]
+ * line      = *LWSP CRLF                   close         = "--" *LWSP [CRLF epilogue]
  * </pre>
  *
  * <h2>States</h2>
@@ -81,6 +81,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>With {@link Deviation#FALSE_DELIMITER}, DELIMITER, PADDING, DELIMITER_CR and CLOSE_DASH return to BODY or PREAMBLE, and the text
  *       that looked like a delimiter is data.
  *   <li>With {@link Deviation#TEXT_AFTER_CLOSE_DELIMITER}, any other byte in CLOSED and CLOSED_CR leads to EPILOGUE.
+ *   <li>With {@link Deviation#CLOSE_DELIMITER_AFTER_PREAMBLE}, CLOSE_DASH accepts a body that has a preamble and no part.
  *   <li>With {@link Deviation#BARE_LF}, an LF is accepted in place of CRLF.
  * </ul>
  *
@@ -488,14 +489,16 @@ public final class MultipartDecoder implements AutoCloseable {
         return end > start ? emit(null, start, end - start) : null;
     }
 
-    /** Reports or rejects the lookalike delimiter that ends at {@code position}. Later ones in the same part are not reported. */
+    /**
+     * Reports or rejects the lookalike delimiter that ends at {@code position}. Later ones in the same part or preamble are not reported.
+     */
     private void passLookalike() throws Rejection {
         String detail = "a delimiter follows a bare CR or LF";
         deviations.require(Deviation.LOOKALIKE_DELIMITER, partIndex, offsetOf(position), detail);
         search.watch(false);
     }
 
-    /** Delivers the bytes at the end of the previous chunks that looked like the start of a delimiter. */
+    /** Delivers the bytes that looked like the start of a delimiter. They may have been in previous chunks. */
     private @Nullable Event deliverFailedMatch() throws Rejection {
         int from = search.failedStart();
         int to = search.failedEnd();
@@ -615,7 +618,7 @@ public final class MultipartDecoder implements AutoCloseable {
         return endsPart ? Event.PART_END : null;
     }
 
-    /** Checks the part that ends with the byte at {@code position}. */
+    /** Checks the part before a delimiter. Its deviations are reported at {@code position}, which is after the delimiter's text. */
     private void checkPart() throws Rejection {
         long at = offsetOf(position);
         if (search.matchStart() == AFTER_OWN_LINE_END) {

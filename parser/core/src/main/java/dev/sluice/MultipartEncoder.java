@@ -60,7 +60,7 @@ public final class MultipartEncoder {
         this.check = new DelimiterCheck(boundary.delimiter());
     }
 
-    /** {@return an encoder of a form with a random boundary, which rejects unusual names} */
+    /** {@return an encoder of a form that has a random boundary and rejects unusual names} */
     public static MultipartEncoder create() {
         return create(Boundary.random("multipart/form-data"), NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
     }

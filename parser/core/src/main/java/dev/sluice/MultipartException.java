@@ -212,7 +212,7 @@ public final class MultipartException extends IOException {
         return limit;
     }
 
-    /** {@return the offending input, escaped and at most 16 characters; null if there is nothing to show} */
+    /** {@return the offending input, escaped and cut to 16 characters, with dots after a cut; null if there is nothing to show} */
     public @Nullable String seen() {
         return seen;
     }
@@ -255,7 +255,7 @@ public final class MultipartException extends IOException {
         return shown(text, MAX_SHOWN_NAME);
     }
 
-    /** {@return {@code text} for a message: invisible characters are escaped, and the result has at most {@code most} characters} */
+    /** {@return {@code text} for a message: escaped and cut to {@code most} characters, with dots after a cut} */
     private static String shown(String text, int most) {
         StringBuilder shown = new StringBuilder();
         for (int at = 0, c; at < text.length(); at += Character.charCount(c)) {
@@ -291,7 +291,10 @@ public final class MultipartException extends IOException {
             this.setting = reason.setting();
         }
 
-        /** Replaces the message with {@code value}, which must not contain client input. Each {@code #} is replaced by the limit. */
+        /**
+         * Replaces the message with {@code value}, which must not contain client input. If a limit is set, each {@code #} is replaced by
+         * it.
+         */
         public Builder saying(String value) {
             this.sentence = value;
             return this;

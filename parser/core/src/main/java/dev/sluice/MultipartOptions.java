@@ -433,7 +433,7 @@ public final class MultipartOptions {
 
         /**
          * Limits the bytes before the first delimiter, by default to 4 KiB. If the limit is exceeded, the reason is
-         * {@link Reason#PREAMBLE_TOO_LARGE} (413).
+         * {@link Reason#PREAMBLE_TOO_LARGE} (413), or {@link Reason#PREAMBLE} (400) if the preset rejects every preamble.
          */
         public Builder maxPreambleBytes(int value) {
             this.maxPreambleBytes = (int) Setting.MAX_PREAMBLE_BYTES.check(value);
@@ -452,8 +452,8 @@ public final class MultipartOptions {
         /**
          * Sets a value given as text, as in a configuration file: {@code 100MiB}, {@code unlimited}, {@code true}, {@code strict}.
          *
-         * @throws IllegalArgumentException if the text is malformed or the setting is not one of these options; the message contains the
-         *     setting, the text and the expected format
+         * @throws IllegalArgumentException if the setting is not one of these options, or if the text is malformed; the message then
+         *     contains the setting, the text and the expected format
          */
         public Builder set(Setting setting, String text) {
             Object value = setting.parse(text);

@@ -105,7 +105,7 @@ public final class HeadWriter {
         accept(out, start);
     }
 
-    /** Writes the delimiter. {@return the index of the header section} */
+    /** {@return the index of the header section, after writing the delimiter} */
     private int begin(ByteBuf out, boolean hasName) {
         if (hasName != boundary.isFormData()) {
             throw new IllegalStateException(

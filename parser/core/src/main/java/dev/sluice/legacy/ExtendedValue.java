@@ -13,8 +13,8 @@ public final class ExtendedValue {
     private ExtendedValue() {}
 
     /**
-     * {@return the text of {@code charset'language'value}; null if an escape is malformed or the charset is unknown} For values that are
-     * split into several parameters, see {@link Continuations}.
+     * {@return the text of {@code charset'language'value}; null if it is malformed or the charset is not allowed} For values that are split
+     * into several parameters, see {@link Continuations}.
      */
     public static @Nullable String decode(byte[] bytes, int from, int to) {
         int value = afterLanguage(bytes, from, to);

@@ -39,10 +39,7 @@ public final class FormAssembler {
     /** The maximum number of bytes around a boundary: two line ends, two dashes, and transport padding. */
     private static final int AROUND_BOUNDARY = 6 + 256;
 
-    /**
-     * The minimum size of content that is moved to a file. Smaller content would take more space on disk than in
-     * memory.
-     */
+    /** The minimum size of content that is moved to a file to release memory. Smaller content would take more space on disk. */
     private static final int MIN_BYTES_TO_MOVE = Spool.BLOCK;
 
     private final FormContext context;

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reports of one form: its progress, for the {@link ProgressListener}, and its start and summary, for the {@link FormMetrics}.
+ * The reports of one form: its progress, for the {@link ProgressListener}, and its start, bytes and summary, for the {@link FormMetrics}.
  *
  * <p>An exception of the listener fails the form. An exception of the metrics does not.
  */

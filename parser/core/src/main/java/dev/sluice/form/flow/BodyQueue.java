@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.
  */
 public final class BodyQueue {
-    /** The maximum memory of the chunks of one form that wait to be decoded. */
+    /** The cost of waiting chunks at which a form has no more room. The last chunk may exceed it. */
     public static final long WINDOW = 512 << 10;
 
     /** The memory of a chunk in addition to its bytes: the objects of the buffer and of the queue. */

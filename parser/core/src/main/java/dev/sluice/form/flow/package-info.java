@@ -1,4 +1,4 @@
-/** The flow control of forms: waiting chunks, time limits and read buffers. Internal; not exported. */
+/** The flow control of forms: waiting chunks, time limits and read buffers. Internal: exported to other modules of the library only. */
 @NullMarked
 package dev.sluice.form.flow;
 

@@ -54,7 +54,7 @@ final class LockedDirectory implements Closeable {
         this.lock = FileChannel.open(lockFile, NEW, permissionAttributes(lockFile, "rw-------"));
     }
 
-    /** {@return a new directory in {@code root}, which is created if it does not exist} */
+    /** {@return a new directory in {@code root}} Creates the root if it does not exist. */
     static LockedDirectory create(Path root, Supplier<String> names) throws IOException {
         makeRoot(root);
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

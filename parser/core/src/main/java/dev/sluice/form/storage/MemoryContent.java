@@ -67,8 +67,7 @@ final class MemoryContent implements StoredContent.Storage {
     }
 
     /**
-     * Adds a segment. The first segment has exactly the size of the first bytes, because most fields arrive in one
-     * piece.
+     * Adds a segment. The first segment has the size of the first bytes, but at most 8 KiB, because most fields arrive in one piece.
      */
     private boolean grow(int wanted) throws IOException {
         int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), UnchargedMemory.SEGMENT);

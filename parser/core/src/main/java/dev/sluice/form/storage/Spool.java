@@ -199,7 +199,7 @@ public final class Spool implements Closeable {
     }
 
     /**
-     * Checks that {@code count} bytes fit now, without reserving them.
+     * Checks that {@code count} bytes fit now, without reserving them. The free space is checked for 1 MiB or more only.
      *
      * @throws MultipartException if the bytes do not fit
      */

@@ -47,7 +47,7 @@ public final class StoredContent implements Closeable {
         void moveTo(Path target, boolean replace) throws IOException;
 
         /**
-         * {@return a storage with the same bytes for a new owner} If it is not this storage, this storage is closed.
+         * {@return a storage with the same bytes for a new owner} If the result is another storage, this one is closed.
          */
         Storage detach() throws MultipartException;
 
@@ -219,7 +219,7 @@ public final class StoredContent implements Closeable {
         }
     }
 
-    /** Releases the memory or deletes the file, unless it was moved, and closes all streams. Idempotent. */
+    /** Releases the memory or deletes the file, unless it was moved or detached, and closes all streams. Idempotent. */
     @Override
     public void close() {
         storage.lock().lock();
