@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** A gateway with an upload controller. Forwarded bodies arrive complete, even if Sluice would refuse them. */
+/** A gateway with an upload controller. Forwarded bodies arrive complete, even if Sluice would reject them. */
 @SpringBootApplication
 public class Application {
     private static final String FORM = "multipart/form-data; boundary=B";
