@@ -221,7 +221,7 @@ class AsyncFormTest extends AppTestBase {
     }
 
     @Test
-    void diskFailure_isAnsweredWith500() throws Exception {
+    void decider_throwsIoException_isAnsweredWith500() throws Exception {
         serve(options -> options.decider(part -> {
             throw new IOException("disk");
         }));

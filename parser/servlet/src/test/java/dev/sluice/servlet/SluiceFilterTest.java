@@ -384,9 +384,9 @@ class SluiceFilterTest extends AppTestBase {
         }
     }
 
-    /** HTTP/2 clients treat the header as an error. */
+    /** HTTP/2 clients treat a {@code Connection} header as an error. */
     @Test
-    void rejectedBody_overHttp2_hasNoConnectionHeader() throws Exception {
+    void rejectedBody_overHttp2_keepsConnection() throws Exception {
         List<Boolean> closes = new ArrayList<>();
         app.options(builder -> builder.maxBodyBytes(1000).maxDrainBytes(0));
         app.before((request, response, chain) -> chain.doFilter(
@@ -500,7 +500,7 @@ class SluiceFilterTest extends AppTestBase {
     }
 
     @Test
-    void sinkFailure_isAnsweredWith500WithoutMessage() throws Exception {
+    void decider_throwsIoException_isAnsweredWith500WithoutMessage() throws Exception {
         app.options(builder -> builder.decider(part -> {
             throw new IOException("/secret/path");
         }));

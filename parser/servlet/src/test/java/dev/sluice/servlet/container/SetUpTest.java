@@ -139,7 +139,7 @@ class SetUpTest {
 
     @ParameterizedTest
     @EnumSource
-    void sinkFailure_isLogged(ServletContainer kind) throws Exception {
+    void decider_throwsIoException_isLogged(ServletContainer kind) throws Exception {
         SluiceFilter filter = SluiceFilter.of(store.options()
                 .decider(part -> {
                     throw new IOException("no space on /secret");
