@@ -292,8 +292,8 @@ public final class MultipartException extends IOException {
         }
 
         /**
-         * Replaces the message with {@code value}, which must not contain client input. If a limit is set, each {@code #} is replaced by
-         * it.
+         * Replaces the message with {@code value}, which must not contain client input. If a limit is set, it replaces the first {@code
+         * #}.
          */
         public Builder saying(String value) {
             this.sentence = value;
@@ -355,7 +355,7 @@ public final class MultipartException extends IOException {
 
         private String message() {
             StringBuilder message =
-                    new StringBuilder(limit < 0 ? sentence : sentence.replace("#", Long.toString(limit)));
+                    new StringBuilder(limit < 0 ? sentence : sentence.replaceFirst("#", Long.toString(limit)));
             message.append(seen == null || limit >= 0 ? "" : ": " + seen);
             StringBuilder where = new StringBuilder(partIndex < 0 ? "" : "part " + partIndex);
             if (fieldName != null) {

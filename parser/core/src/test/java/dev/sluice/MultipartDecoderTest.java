@@ -332,10 +332,12 @@ class MultipartDecoderTest {
         assertFault("--other\r\n\r\nv\r\n--other--", none + "--other (offset 23)");
         assertFault("{\"a\":1}", none + "'{' (offset 7)");
         assertFault("--${jndi:x}", none + "-- (offset 11)");
-        assertFault(
-                "p".repeat(5000),
-                "the size of the preamble exceeds the limit of 4096 bytes: " + none
-                        + "'p' (maxPreambleBytes; offset 4096)");
+        for (String first : List.of("p", "#")) {
+            assertFault(
+                    first.repeat(5000),
+                    "the size of the preamble exceeds the limit of 4096 bytes: " + none + "'" + first
+                            + "' (maxPreambleBytes; offset 4096)");
+        }
         assertFault("--0123456789abcdefghi", none + "--0123456789abcd (offset 21)");
         assertFault("----xyz\r\n\r\n", "the body has two dashes too many before its boundary (offset 11)");
         assertFault("xyz\r\n\r\n", "the body lacks the two dashes before its boundary (offset 7)");
