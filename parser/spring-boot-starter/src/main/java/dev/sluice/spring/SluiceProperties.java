@@ -32,6 +32,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -87,7 +88,7 @@ final class SluiceProperties {
         Binder binder = Binder.get(environment);
         this.bootProperties = bootProperties;
         values.putAll(bootValues);
-        if (text(binder, PREFIX + "." + kebab(Setting.SPILL_THRESHOLD)) != null) {
+        if (StringUtils.hasText(text(binder, PREFIX + "." + kebab(Setting.SPILL_THRESHOLD)))) {
             // The value was chosen for Boot's threshold, which does not apply.
             values.remove(Setting.MAX_IN_MEMORY_BYTES);
         }
