@@ -354,8 +354,11 @@ public final class MultipartException extends IOException {
         }
 
         private String message() {
-            StringBuilder message =
-                    new StringBuilder(limit < 0 ? sentence : sentence.replaceFirst("#", Long.toString(limit)));
+            StringBuilder message = new StringBuilder(sentence);
+            int placeholder = sentence.indexOf('#');
+            if (limit >= 0 && placeholder >= 0) {
+                message.replace(placeholder, placeholder + 1, Long.toString(limit));
+            }
             message.append(seen == null || limit >= 0 ? "" : ": " + seen);
             StringBuilder where = new StringBuilder(partIndex < 0 ? "" : "part " + partIndex);
             if (fieldName != null) {
