@@ -292,8 +292,8 @@ public final class MultipartException extends IOException {
         }
 
         /**
-         * Replaces the message with {@code value}, which must not contain client input. If a limit is set, it replaces the first {@code
-         * #}.
+         * Replaces the message with {@code value}, which must not contain client input. The limit, if one is set,
+         * replaces the first {@code #}.
          */
         public Builder saying(String value) {
             this.sentence = value;

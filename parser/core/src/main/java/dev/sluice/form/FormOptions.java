@@ -282,8 +282,8 @@ public final class FormOptions {
 
         /**
          * Sets the minimum rate of a client in bytes per second; 240 by default. 0 removes it, like {@link #noMinimumRate()}. Only the time
-         * in which the server waits for the client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked only when bytes arrive. The read
-         * timeout of the container then ends the request of a client that sends nothing.
+         * in which the server waits for the client counts. Adapters enforce the rate. If a thread blocks in a read, the rate is checked only
+         * when bytes arrive. The read timeout of the container then ends the request of a client that sends nothing.
          */
         public Builder minBytesPerSecond(long value) {
             this.minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.check(value);

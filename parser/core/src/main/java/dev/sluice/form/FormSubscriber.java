@@ -23,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  * therefore slows the client down.
  *
  * <p><b>Threads.</b> The methods of {@link Flow.Subscriber} are called one after the other, as usual, on any thread, and never block. The
- * methods of {@link Flow.Subscription} are called by one thread at a time, on the threads of the server, of the executor and of sinks. If
- * the server requires these calls on a certain thread, the subscription must pass them on to that thread. Decoding and sinks run on the
- * executor, one task at a time for each form. {@link #completion()} completes on a thread of the executor or of the server. If the executor
- * rejects a task, the form fails with {@link MultipartException.Reason#UNAVAILABLE}, on the thread that submitted the task.
+ * methods of {@link Flow.Subscription} are called by one thread at a time: a thread of the server, of the executor or of a sink, or the
+ * thread that cancels {@link #completion()}. If the server requires these calls on a certain thread, the subscription must pass them on to
+ * that thread. Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()} completes on a thread of the
+ * executor or of the server. If the executor rejects a task, the form fails with {@link MultipartException.Reason#UNAVAILABLE}, on the
+ * thread that submitted the task.
  *
  * <p><b>Ownership.</b> Buffers are transferred by {@link #onNext}. The completed form belongs to the receiver of {@link
  * #completion()}, who closes it. If the form fails, everything it held is released before {@link #completion()} fails.
@@ -77,8 +78,8 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      * {@return a subscriber for the body of one request, like {@link #of(Forms, FormOptions, FormHead, Executor)}, for an executor that runs
      * tasks on the calling thread}
      *
-     * @param timeChecks the executor on which time limits are checked. Without it, they would be checked on a timer thread that all code of
-     *     the JVM shares
+     * @param timeChecks the executor on which time limits are checked. The given {@code executor} would check them on the timer thread that
+     *     all code of the JVM shares
      */
     public static FormSubscriber of(
             Forms forms, FormOptions options, FormHead head, Executor executor, Executor timeChecks) {

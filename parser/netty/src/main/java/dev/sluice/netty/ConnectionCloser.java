@@ -57,7 +57,7 @@ final class ConnectionCloser {
     }
 
     /**
-     * Continues to read, or closes the connection if there is nothing to wait for. After the limit of bytes does neither, because
+     * Continues to read, or closes the connection if there is nothing to wait for. After the limit of bytes it does neither, because
      * {@link #closeIfTimedOut} then closes the connection.
      *
      * @param fullyReceived whether the last request was received to its end

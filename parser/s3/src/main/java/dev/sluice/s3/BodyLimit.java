@@ -69,8 +69,8 @@ final class BodyLimit {
         }
         CompletableFuture<Boolean> turn = new CompletableFuture<>();
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        // Not thenCompose: its function would not run if the outcome is cancelled just before the turn, which then
-        // never ends.
+        // Not thenCompose: if the outcome were cancelled just before its turn, the function would not run, and the turn
+        // would never end.
         turn.whenComplete((isAlone, rejection) -> {
             if (rejection != null) {
                 outcome.completeExceptionally(rejection);
