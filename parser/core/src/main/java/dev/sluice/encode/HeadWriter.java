@@ -11,6 +11,7 @@ import dev.sluice.Preset;
 import dev.sluice.header.Bytes;
 import dev.sluice.header.TypeParameters;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -143,8 +144,10 @@ public final class HeadWriter {
         for (char c; i < length && QuotedName.isPlain(c = name.charAt(i)); i++) {
             bytes[at + i] = (byte) c;
         }
-        if (i < length || length < 3 || name.contains(QuotedName.TWICE)) { // ".", ".." and TWICE need a check
+        if (!QuotedName.isUsual(name, i)) {
             out.writeBytes(utf8(QuotedName.of(name, kind, escaping)));
+        } else if (i < length) {
+            ByteBufUtil.writeUtf8(out, name);
         } else {
             out.writerIndex(out.writerIndex() + length);
         }

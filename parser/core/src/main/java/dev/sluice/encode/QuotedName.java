@@ -33,7 +33,7 @@ public final class QuotedName {
      */
     private static final String FILENAME = "filename";
 
-    static final String TWICE = FILENAME + FILENAME;
+    private static final String TWICE = FILENAME + FILENAME;
 
     private static final boolean[] PLAIN = new boolean[128];
 
@@ -92,9 +92,24 @@ public final class QuotedName {
         return escaped.toString();
     }
 
-    /** {@return whether {@code c} is written unchanged in every name of three or more such characters without {@link #TWICE}} */
+    /** {@return whether {@code c} is an ASCII character that is written unchanged in every {@linkplain #isUsual usual} name} */
     static boolean isPlain(char c) {
         return c < PLAIN.length && PLAIN[c];
+    }
+
+    /**
+     * {@return whether the name has only plain characters and letters, and is written unchanged in every kind of parameter. Other names may
+     * be too}
+     *
+     * @param plain the number of plain characters at the start of the name
+     */
+    static boolean isUsual(String name, int plain) {
+        int i = plain;
+        for (char c;
+                i < name.length() && (isPlain(c = name.charAt(i)) || c >= PLAIN.length && Character.isLetter(c)); ) {
+            i++;
+        }
+        return i == name.length() && i >= 3 && !name.contains(TWICE); // "." and ".." are directories
     }
 
     private String replacement(char c, int index, String problem, NameEscaping escaping) {
