@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * an {@code HttpServerCodec} or an {@code Http2StreamFrameToHttpObjectCodec}. Create one factory per process.
  * Thread-safe.
  *
- * {@snippet file="UploadPipeline.java" region="pipeline"}
+ * {@snippet file="NettyUploads.java" region="pipeline"}
  *
  * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It
  * handles one request at a time: the next request waits until this handler or a later handler has written the response

@@ -31,12 +31,13 @@ final class ReadmeTest {
     private static final Pattern REGION = Pattern.compile("// @start .*?\\n(.*?) *// @end", Pattern.DOTALL);
 
     @Test
-    void javaSamples_areCompiledRegionsWithTheirImports() throws IOException {
+    void javaSamples_areCompiledFilesOrRegionsWithTheirImports() throws IOException {
         List<String> compiled = new ArrayList<>();
         try (Stream<Path> sources = Files.walk(ROOT.resolve("samples"))) {
             for (Path source :
                     sources.filter(file -> file.toString().endsWith(".java")).toList()) {
                 String text = Files.readString(source);
+                compiled.add(text.replaceFirst("package .*\n\n", "").replaceAll(" *// @(start|end).*\n", ""));
                 Matcher region = REGION.matcher(text);
                 while (region.find()) {
                     String code = region.group(1).stripTrailing().stripIndent() + "\n";

@@ -20,12 +20,11 @@ import dev.sluice.testkit.Seaweed;
 import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TenUploads;
 import dev.sluice.testkit.TestForm;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
-import java.io.InputStream;
+import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -89,20 +88,23 @@ class TenUploadsTest {
     }
 
     @Test
-    void pipelineOfTheReadme_countsParts() throws Exception {
-        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        ExecutorService workers = Executors.newSingleThreadExecutor();
+    void nettyServerOfTheGuide_storesPhotos() throws Exception {
         try (Forms forms = Forms.open(spool, options -> options.maxBodyBytes(1 << 20))) {
-            int port = new UploadPipeline(forms, loops, workers).start().getPort();
-            assertEquals(TenUploads.all(200).replaceAll("\\d stored", "0 stored"), send(port, "image/jpeg", 1 << 20));
-            try (InputStream other = upload(port).resolve("/").toURL().openStream()) {
-                assertEquals("a page", new String(other.readAllBytes(), StandardCharsets.UTF_8));
+            Channel server = new NettyUploads(stored).start(0, forms);
+            try {
+                int port = ((InetSocketAddress) server.localAddress()).getPort();
+                assertEquals(TenUploads.all(200), send(port, "image/jpeg", 1 << 20));
+                HttpURLConnection other =
+                        (HttpURLConnection) upload(port).resolve("/").toURL().openConnection();
+                assertEquals(404, other.getResponseCode());
+                String shown = BrowserForm.submit(upload(port).resolve("/upload?album=1"), "photo", root);
+                assertTrue(shown.contains("2 photos stored"), shown);
+            } finally {
+                server.eventLoop()
+                        .parent()
+                        .shutdownGracefully(0, 5, TimeUnit.SECONDS)
+                        .syncUninterruptibly();
             }
-            String shown = BrowserForm.submit(upload(port).resolve("/upload?album=1"), "photo", root);
-            assertTrue(shown.contains("parts: 4"), shown);
-        } finally {
-            loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
-            workers.shutdown();
         }
     }
 
