@@ -123,7 +123,7 @@ class GuideTest {
         HttpServer server = WholeServer.start(0, directory);
         URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/upload");
         Path photo = Files.write(directory.resolve("photo.jpg"), new byte[] {1, 2});
-        assertEquals(201, SendForm.send(HttpClient.newHttpClient(), uri, photo).statusCode());
+        assertEquals(201, SendForm.send(uri, photo).statusCode());
         server.stop(0);
         try (Stream<Path> files = Files.list(directory)) {
             assertEquals(2, files.count());

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 final class SendForm {
     private SendForm() {}
 
-    static HttpResponse<Void> send(HttpClient client, URI uri, Path photo) throws IOException, InterruptedException {
+    static HttpResponse<String> send(URI uri, Path photo) throws IOException, InterruptedException {
         // @start region="send"
         MultipartBody body = MultipartBody.builder()
                 .field("title", "Holiday")
@@ -35,8 +35,9 @@ final class SendForm {
                 .header("Content-Type", body.contentType())
                 .POST(body.publisher())
                 .build();
+        HttpResponse<String> response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
         // @end
-        return client.send(request, BodyHandlers.discarding());
+        return response;
     }
 
     static String receive(HttpClient client, HttpRequest request, Forms forms, Executor executor)
