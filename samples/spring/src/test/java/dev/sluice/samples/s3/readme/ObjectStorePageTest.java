@@ -55,7 +55,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
-/** Runs the code samples of the page about object stores in Spring Boot. */
+/** Runs the code samples of the pages about object stores. */
 @Timeout(300)
 class ObjectStorePageTest {
     private static final Path PAGE =
