@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 
 /**
  * The {@code containers} command: forms in a servlet container, parsed by Sluice's filter, parsed by the container, or
- * not parsed. The three are servlets of one process and get their requests in turn, so a disturbance of the machine
- * affects all of them.
+ * not parsed. The three cases run in one process and get their requests in turn, so a disturbance of the machine affects
+ * all of them.
  */
 final class Containers implements ServerBench {
     private static final List<Scenario> SCENARIOS = List.of(Scenario.FIELDS_100, Scenario.RANDOM_16M, Scenario.FORM);

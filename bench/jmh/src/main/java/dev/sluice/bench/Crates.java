@@ -84,7 +84,8 @@ final class Crates {
         }
         if (expected != null && !lines.get(0).equals(expected)) {
             throw new IOException(
-                    "finds %s parts, bytes and characters of names, not %s".formatted(lines.get(0), expected));
+                    "%s finds '%s' instead of '%s' (the numbers of parts, of bytes, and of characters in names)"
+                            .formatted(crate, lines.get(0), expected));
         }
         List<Double> times = new ArrayList<>();
         lines.subList(1, lines.size()).forEach(line -> times.add(Double.valueOf(line)));

@@ -1,8 +1,8 @@
 package dev.sluice.bench;
 
 /**
- * The effort spent on one figure: the number of forks and iterations. Whole decoders have 12 warm-up iterations,
- * because Netty's decoder, the largest, is not fully compiled earlier.
+ * The effort spent on one figure: the number of forks and iterations. Most comparisons of decoders have 12 warm-up
+ * iterations, because the JVM needs that long to compile the largest decoder, Netty's.
  */
 enum Effort {
     /** Figures that the README states. Each JVM compiles the code differently, so several forks are needed. */

@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The process that {@link Containers} measures: one servlet container with default settings, except for its port, the requests
- * per connection, and limits that no body exceeds. The filter and the container's parser have the same memory threshold. It exits when its
- * standard input is closed.
+ * per connection, and limits that no body exceeds. The filter and the container's parser have the same memory threshold. The process exits
+ * when its standard input is closed.
  */
 public final class FormServer implements ServletContainerInitializer {
     private static final String HOST = "127.0.0.1";

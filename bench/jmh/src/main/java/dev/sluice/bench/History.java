@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 /**
  * The history page: the time of the push decoder in every recorded run, next to the fastest other parser of the same run.
  *
- * <p>A recorded run replaces the one before it, so {@code history.csv} keeps one line for each run and body.
+ * <p>The results of a recorded run replace the results of the run before, so {@code history.csv} keeps a line for each run and body.
  */
 final class History {
     private static final String BODIES = "random-16m,random-1m,csv-16m,fields-100,form,near-boundaries";
@@ -32,7 +32,7 @@ final class History {
      * @param jdk the major version of Java
      * @param table {@code main} for parsers in Java, {@code crates} for parsers in Rust
      * @param micros the decoder's time, in microseconds
-     * @param ratio the decoder's time divided by that of the other parser
+     * @param ratio the decoder's time divided by the other parser's time
      */
     private record Entry(
             String date,
@@ -85,7 +85,7 @@ final class History {
         entries.put(entry.section() + entry.date() + entry.body(), entry);
     }
 
-    /** Adds the figures of a run. Runs without the tables of the history add nothing. */
+    /** Adds the figures of a run if it has measured the tables {@code main} or {@code crates}. */
     void add(Run run) {
         for (String table : List.of("main", "crates")) {
             Tables.grouped(

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The program {@code wrk}, which loads a server over many connections. */
+/** The program {@code wrk}, which sends requests to a server over many connections. */
 final class LoadTool {
     private static final String PROGRAM = "wrk";
     private static final int ATTEMPTS = 5;

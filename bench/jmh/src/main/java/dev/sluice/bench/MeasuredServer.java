@@ -53,13 +53,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process that {@link EndToEnd} and {@link Fairness} measure: an HTTP/1.1 server that processes bodies as one {@link Variant} and
- * responds with what it found. It prints its port, and then its resource usage for each line it reads from its standard input. It exits
- * when the input is closed.
+ * The process that {@link EndToEnd} and {@link Fairness} measure: an HTTP/1.1 server that processes bodies in the way of one {@link
+ * Variant} and responds with the parts that it found. It prints its port, and then its resource usage for each line that it reads from its
+ * standard input. It exits when the input is closed.
  */
 public final class MeasuredServer {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** The path whose responses include checksums. It is not measured, because computing checksums takes time. */
+    /** The path whose responses include checksums. Its requests are not measured, because computing checksums takes time. */
     static final String CHECKED = "/checked";
 
     private static final int MAX_CHUNK_BYTES = 64 << 10;

@@ -18,12 +18,12 @@ interface ServerBench {
 
     Plan plan();
 
-    /** Returns the names and versions of the programs that load the servers. */
+    /** Returns the names and versions of the programs that send requests to the servers. */
     String loadedBy() throws IOException;
 
     List<Row> run() throws IOException, InterruptedException;
 
-    /** A measurement of one round. */
+    /** Measures one key once. */
     interface Figure<K, F> {
         F of(K key) throws IOException;
     }
@@ -48,7 +48,7 @@ interface ServerBench {
         return figures;
     }
 
-    /** Divides each figure by the other figure of the same round. Disturbances affect both figures of a round alike. */
+    /** Divides each figure by the other figure of the same round, because a disturbance of the machine affects both alike. */
     static List<Double> ratios(List<Double> figures, List<Double> others) {
         return IntStream.range(0, figures.size())
                 .mapToObj(i -> figures.get(i) / others.get(i))

@@ -39,7 +39,7 @@ final class ServerProcess implements AutoCloseable {
      * @param threads the CPU time of each thread, including JVM threads, from {@code /proc}; empty on other systems. Java reports CPU time
      *     in steps of 10 ms only.
      * @param directBytes the direct memory in use or pooled at this time
-     * @param bytes the number of body bytes received since the start; only Sluice's handler does not count incomplete bodies
+     * @param bytes the number of body bytes received since the start; with Sluice's handler, the bytes of complete bodies only
      */
     record Usage(Map<String, Long> threads, long processNanos, long directBytes, long bytes) {
         double cpuSecondsSince(Usage before) {

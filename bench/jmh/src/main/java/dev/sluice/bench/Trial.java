@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 /**
  * A figure to measure.
  *
- * @param group the name of the group. The figures of a group are compared with each other, and measured in turn, fork by fork. A figure in
- *     several groups is measured in each of them.
+ * @param group the name of the group. The figures of a group are compared with each other, so their forks alternate. A figure in several
+ *     groups is measured in each of them.
  * @param benchmark the simple class name and the method
  */
 record Trial(

@@ -154,13 +154,13 @@ public final class Main implements Callable<Integer> {
     }
 
     /**
-     * Compares all bodies in several threads, until the time is over. Returns the comparison of the first thread, to which those of the
-     * other threads have been added.
+     * Compares all bodies in several threads, until the time limit. Each thread has its own comparison. Returns the comparison of the first
+     * thread, after adding all others to it.
      */
     private <C extends AutoCloseable> C compare(
             String name, Supplier<C> start, Step<C> step, BiConsumer<C, C> add, int batch) {
         AtomicLong next = new AtomicLong();
-        int workers = 2 * Runtime.getRuntime().availableProcessors(); // one half waits for its readers
+        int workers = 2 * Runtime.getRuntime().availableProcessors(); // about half of them wait for readers
         Runtime.getRuntime().addShutdownHook(new Thread(this::end));
         List<C> comparisons = IntStream.range(0, workers)
                 .mapToObj(worker -> CompletableFuture.supplyAsync(

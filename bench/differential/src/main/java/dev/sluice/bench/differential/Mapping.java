@@ -13,8 +13,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The comparison of Sluice with readers in other languages. It ignores these differences, which the generated page
- * lists:
+ * The comparison of Sluice with readers in other languages. Both readings are changed first, so that these differences are ignored. The
+ * generated page lists them:
  *
  * <ul>
  *   <li>File names are compared without directories.
@@ -27,8 +27,8 @@ final class Mapping {
     private Mapping() {}
 
     /**
-     * Returns the first difference after the mapping. If a file input that was left empty is followed by an empty field of the same name,
-     * and the reader has one such part only, the reader may have omitted either of them. Both possibilities are tried.
+     * Returns the first difference after the mapping. A form may have an empty file input and then an empty field of the same name. A
+     * reader that omits empty file inputs returns one part for the two, and it is unknown which one. Both possibilities are tried.
      */
     static Optional<Difference> between(Reading sluice, Reading other, Contender contender) {
         List<Part> theirs = other.parts().stream()
@@ -73,8 +73,8 @@ final class Mapping {
     }
 
     /**
-     * Returns a reading in which fields are decoded and encoded again. Readers may omit the last escape sequence of
-     * ISO-2022-JP.
+     * Returns a reading in which fields are decoded and encoded again, without a final escape sequence of ISO-2022-JP,
+     * which readers may omit.
      */
     static Reading withText(Reading reading) {
         return new Reading(
@@ -82,7 +82,7 @@ final class Mapping {
                         .map(part -> new Part(
                                 part.name(),
                                 part.filename(),
-                                part.filename() == null ? withoutReturn(text(part.content())) : part.content()))
+                                part.filename() == null ? withoutFinalEscape(text(part.content())) : part.content()))
                         .toList(),
                 reading.refusal());
     }
@@ -115,7 +115,7 @@ final class Mapping {
                 : new String(content, StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.UTF_8);
     }
 
-    private static byte[] withoutReturn(byte[] text) {
+    private static byte[] withoutFinalEscape(byte[] text) {
         String latin1 = new String(text, StandardCharsets.ISO_8859_1);
         return latin1.replaceFirst("\u001b\\(B$", "").getBytes(StandardCharsets.ISO_8859_1);
     }
@@ -150,7 +150,8 @@ final class Mapping {
 
     /**
      * Returns PHP's array keys for a name. An empty key means the next free number. The list is empty if PHP ignores
-     * the name. PHP replaces the first bracket of a name if it is unclosed, and drops what follows a later one.
+     * the name. If the first bracket is not closed, PHP replaces it. If a later one is not closed, PHP ignores the rest
+     * of the name.
      */
     private static List<String> path(String name) {
         String text = name.replaceFirst("^ +", "");

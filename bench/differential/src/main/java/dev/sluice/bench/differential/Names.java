@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The changes that a reader makes to names that Sluice has written: a table of strings, each with the string that the reader returns for
- * it. To measure a string, a form is read whose name and file name contain it between two letters.
+ * it. To find that string, the reader reads a form in which the name and the file name contain the original between two letters.
  */
 final class Names {
     private static final List<String> ESCAPES = List.of("%22", "%0D", "%0A");
@@ -33,15 +33,16 @@ final class Names {
     private static final String LETTERS = "é日\uFEFF\u00A0";
     private static final String BEYOND = "\uD83D\uDE00";
 
-    /** The strings that the reader returns, by the string that was written: in field names and in file names. */
+    /** The string that the reader returns for each string in the name of a field. */
     private final Map<String, String> fields = new TreeMap<>();
 
+    /** The string that the reader returns for each string in a file name. */
     private final Map<String, String> files = new TreeMap<>();
 
     /** The file name that the reader returns for a file input that was left empty. */
     private @Nullable String emptyFile = "";
 
-    /** Whether the reader removes blanks at the end of a name, also those that replaced other characters. */
+    /** Whether the reader removes blanks at the ends of a name, even if it has put them in place of other characters. */
     private boolean trims;
 
     private final Function<Body, Reading> reader;

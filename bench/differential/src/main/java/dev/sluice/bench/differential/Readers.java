@@ -40,7 +40,7 @@ final class Readers implements AutoCloseable {
             Map<String, String> readers,
             Collection<Agreement> peers,
             List<Disagreement> disagreements) {
-        /** Returns the results of two comparisons together, with different seeds and the same readers. */
+        /** Returns the combined results of two comparisons with different seeds and the same readers. */
         Report and(Report other) {
             Map<Sample.Origin, Long> allForms = new TreeMap<>(forms);
             other.forms.forEach((origin, count) -> allForms.merge(origin, count, Long::sum));
@@ -88,7 +88,7 @@ final class Readers implements AutoCloseable {
         }
     }
 
-    /** Adds the findings about other forms. */
+    /** Adds the findings of a comparison on other forms. */
     void add(Readers others) {
         others.origins.forEach((origin, count) -> origins.merge(origin, count, Long::sum));
         findings.add(others.findings);

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A parser's reading of a body.
+ * The result of a parser for a body.
  *
  * @param parts the complete parts, in the order in which they ended
  * @param refusal why the parser rejects the body, or null if it accepts it

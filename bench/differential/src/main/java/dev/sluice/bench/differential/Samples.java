@@ -35,7 +35,7 @@ final class Samples {
         return new SplittableRandom(seed + index * 0x9E3779B97F4A7C15L);
     }
 
-    /** Returns the body with the index. The bodies of the corpus come first, then any number of generated ones. */
+    /** Returns the body at {@code index}. The bodies of the corpus come first, then any number of generated ones. */
     Sample get(long index) {
         if (index < corpus.size()) {
             Corpus.Case each = corpus.get((int) index);
@@ -142,7 +142,7 @@ final class Samples {
                 .getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns a random word. Each character is one byte of its UTF-8 encoding. */
+    /** Returns a random word of a section. Each character of the result is one byte of the UTF-8 encoding of the word. */
     private static String pick(String section, SplittableRandom random) {
         List<String> words = Crafted.WORDS.get(section);
         return new String(

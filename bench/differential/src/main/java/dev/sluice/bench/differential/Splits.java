@@ -16,7 +16,8 @@ import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 
 /**
- * The comparison of split bodies with whole bodies. Every body of the corpus is split into two chunks at every byte. Not thread-safe.
+ * The comparison of split bodies with whole bodies. Each body of the corpus that is not too large is split into two chunks at every
+ * possible position. Not thread-safe.
  */
 final class Splits {
     private static final int SHOWN = 12;

@@ -33,13 +33,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The comparison of all readers on forms that Sluice has written: encoded from hostile names, or relayed. It counts for each reader the
- * forms in which the parts are the same and have the names that its {@link Names} object predicts. Not thread-safe.
+ * The comparison of all readers on forms that Sluice has written: forms that it has encoded with hostile names, and forms that it has
+ * relayed. For each reader, it counts the forms whose parts the reader returns with the same contents and with the names that the {@link
+ * Names} of the reader predict. Not thread-safe.
  */
 final class Written implements AutoCloseable {
     private static final int BATCH = 200;
 
-    /** The number of bodies to relay at a time, for which the readers get a whole batch of encoded forms. */
+    /** The number of bodies to relay at a time. {@link #compare} encodes a tenth as many forms, which fill one batch. */
     static final int STEP = 10 * BATCH;
 
     private static final int SHOWN = 5;
@@ -53,7 +54,7 @@ final class Written implements AutoCloseable {
         public long same;
         public long differs;
         public long rejects;
-        /** The strings that the reader returns, by the string in the written name. */
+        /** The string that the reader returns for each string in a written name. */
         public Map<String, String> names = new TreeMap<>();
         /** The first few forms that the reader reads differently. A rejected form is added only if the list is empty. */
         public List<String> examples = new ArrayList<>();
@@ -63,7 +64,7 @@ final class Written implements AutoCloseable {
      * The results of a comparison.
      *
      * @param relayed the number of forms that were given to the relay; STANDARD accepts all of them
-     * @param refusals the forms that the relay refuses, by origin and reason
+     * @param refusals the number of forms that the relay rejects, by origin and reason
      */
     record Report(
             @JsonUnwrapped Provenance provenance,
@@ -158,7 +159,8 @@ final class Written implements AutoCloseable {
                     .toLowerCase(Locale.ROOT)
                     .contains("content-transfer-encoding");
             if (!strict.accepts() || !contents(strict, decoded).equals(contents(standard, decoded))) {
-                throw new IllegalStateException("relayed form: " + strict.describe() + " of " + sample.escaped());
+                throw new IllegalStateException("STRICT reads the relayed form as " + strict.describe()
+                        + ", the original is " + sample.escaped());
             }
             return Optional.of(result);
         } catch (MultipartException e) {
@@ -175,7 +177,7 @@ final class Written implements AutoCloseable {
         }
     }
 
-    /** Returns the kind of each part, and its bytes unless {@code decoded}: the relay decodes base64, but STANDARD does not. */
+    /** Returns the kind of each part, and its bytes if the relay has not {@code decoded} them. STANDARD does not decode base64. */
     private static List<String> contents(Reading reading, boolean decoded) {
         return reading.parts().stream()
                 .map(part -> (part.filename() == null ? "field " : "file ")

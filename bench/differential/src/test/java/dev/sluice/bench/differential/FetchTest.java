@@ -55,7 +55,7 @@ class FetchTest {
 
     @ParameterizedTest
     @MethodSource("cases")
-    void caseOfSuite_isReadAsExpected(Corpus.Case each) {
+    void fetchCase_isReadAsExpected(Corpus.Case each) {
         Reading fetch = FetchParser.read(each.contentType(), each.body());
         assertEquals(each.source().isAccepted(), fetch.accepts(), fetch::describe);
         for (int i = 0; i < each.source().parts().size(); i++) {

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The Content-Types of a part that Netty or Rack misread. STRICT rejects these and accepts similar types, which the Java parsers and Rack
- * read alike.
+ * The Content-Types of a part that Netty or Rack misread. STRICT rejects them. It accepts similar types if the Java parsers and Rack read
+ * them like Sluice.
  */
 class PartTypeTest {
     private static final List<String> FILENAME_IN_RACK = List.of(
@@ -81,7 +81,7 @@ class PartTypeTest {
                 "text/plain, name=b",
                 "\"a; \"b; name=c"
             })
-    void name_inNetty_isRejectedByStrict(String type) {
+    void typeThatNettyReadsAsName_isRejectedByStrict(String type) {
         assertFalse(Sluice.STRICT.read(sample(type)).accepts());
         for (Contender netty : List.of(Contender.NETTY42, Contender.NETTY41)) {
             assertTrue(difference(netty, type).isPresent(), netty.title);
@@ -90,7 +90,7 @@ class PartTypeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"image/png; content-type=text/html", "image/png; text/html"})
-    void mediaType_inNetty_isRejectedByStrict(String type) throws IOException {
+    void typeThatNettyReadsAsAnother_isRejectedByStrict(String type) throws IOException {
         Sample file = sample("; filename=\"f\"", type);
         assertFalse(Sluice.STRICT.read(file).accepts());
         HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/");
@@ -114,7 +114,7 @@ class PartTypeTest {
                 "charset=utf-16",
                 "text/plain, charset=utf-16"
             })
-    void charset_inNetty_isRejectedByStrict(String type) {
+    void typeThatNettyReadsAsCharset_isRejectedByStrict(String type) {
         assertFalse(Sluice.STRICT.read(sample(type)).accepts());
         for (Contender netty : List.of(Contender.NETTY42, Contender.NETTY41)) {
             assertEquals(Optional.of(Difference.PARTS_MISSING), difference(netty, type), netty.title);
@@ -143,7 +143,7 @@ class PartTypeTest {
     }
 
     @Test
-    void filename_inRack_isRejectedByStrict() {
+    void typeThatRackReadsAsFilename_isRejectedByStrict() {
         Path folder = ReaderProcess.folder();
         Installed.require("readers in other languages", folder != null);
         try (ReaderProcess rack = new ReaderProcess(folder, Contender.RACK)) {

@@ -57,7 +57,7 @@ public record HandledForm(Tally tally, Callable<ByteBuf> content) implements For
 
         @Override
         public void close() {
-            // There is nothing to release.
+            // nothing to release
         }
     }
 }
