@@ -1,4 +1,4 @@
-/** Files of forms straight into an object store that speaks the S3 protocol. */
+/** Sinks that send the files of forms to an object store with the S3 protocol. */
 @SuppressWarnings("module") // S3 ends in a digit
 module dev.sluice.s3 {
     requires transitive dev.sluice;

@@ -40,7 +40,7 @@ final class BodyLimit {
     private final StoreMetrics metrics;
     private final long attemptNanos;
     private final LongSupplier clock;
-    /** The bodies that wait. Each is completed with whether it is then the only one that is sent. */
+    /** The turns of the bodies that wait. The value of a completed turn is whether its body is the only one that is being sent. */
     private final Queue<CompletableFuture<Boolean>> waiting = new ArrayDeque<>();
 
     private int limit = INITIAL_LIMIT;
@@ -129,7 +129,7 @@ final class BodyLimit {
      *
      * @param isAlone whether the body was the only one when it was begun
      * @param failure why the request failed, or null
-     * @return {@code failure}, or what replaces it if the body must not be sent again
+     * @return {@code failure}, or another exception if the body must not be sent again
      */
     private @Nullable Throwable ended(long bytes, long nanos, boolean isAlone, @Nullable Throwable failure) {
         boolean takesNothing = false;

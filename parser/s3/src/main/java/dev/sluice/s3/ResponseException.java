@@ -5,8 +5,8 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown for a response of the object store that is incomplete, so that nothing can be concluded from it, or that shows that the stored
- * bytes differ from the bytes sent.
+ * Thrown for two kinds of responses of the object store: incomplete ones, which leave the outcome of the request open, and ones that show
+ * that the stored bytes differ from the bytes sent.
  */
 final class ResponseException extends IOException {
     private static final long serialVersionUID = 1L;

@@ -24,7 +24,7 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
  * Retries failed requests, and creates the exceptions for requests whose last attempt fails.
  *
  * @param attempts the maximum number of attempts for a request
- * @param pauseMillis the longest pause before the second attempt; five times as long if the store is busy
+ * @param pauseMillis the longest pause before the second attempt; if the store is busy, the longest pause is five times this value
  * @param after returns a future that completes after a delay
  */
 record Retries(
@@ -61,8 +61,8 @@ record Retries(
     }
 
     /**
-     * @param earlier the last conflict (409), or null. If the last attempt fails with 404 after a conflict, the conflict is the
-     *     reason: the store may have forgotten the upload because of it
+     * @param earlier the last conflict (409), or null. A conflict may make the store forget the upload, so if a later attempt fails with
+     *     404, the conflict is reported
      */
     private <T> void attempt(
             String what,

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class S3Form implements PartDecider, FormAdmission {
     private static final int MAX_NAME_LENGTH = 1024;
 
-    /** The least {@code maxSinkWait}. The time limits of the store are shorter, but they do not end a form whose store is only slow. */
+    /** The minimum of {@code maxSinkWait}. The store has shorter time limits, but they do not end a form if the store is only slow. */
     private static final Duration MIN_SINK_WAIT = Duration.ofMinutes(10);
 
     private static final String UNKNOWN_TYPE = "application/octet-stream";

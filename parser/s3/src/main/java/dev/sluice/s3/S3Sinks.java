@@ -247,7 +247,7 @@ public class S3Sinks {
             return this;
         }
 
-        /** Sets what replaces {@link System#nanoTime} in tests. */
+        /** Sets the replacement for {@link System#nanoTime}, for tests. */
         Builder nanoClock(LongSupplier value) {
             this.nanoClock = value;
             return this;

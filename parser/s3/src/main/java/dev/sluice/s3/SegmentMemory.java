@@ -174,7 +174,7 @@ final class SegmentMemory {
         }
     }
 
-    /** {@return the end of the wait of one form, or null if all must continue to wait} */
+    /** {@return a task that ends the wait of one form; null if all must continue to wait} */
     private synchronized @Nullable Runnable next() {
         for (ArrayDeque<Waiting> queue : queues) {
             Waiting first = queue.peek();
@@ -206,7 +206,7 @@ final class SegmentMemory {
     }
 
     private void grant(Waiting first, long bytes, ArrayDeque<Waiting> queue) {
-        if (!first.granted.complete(bytes)) { // cancelled meanwhile
+        if (!first.granted.complete(bytes)) { // cancelled in the meantime
             if (queue == arriving) {
                 end();
             } else {

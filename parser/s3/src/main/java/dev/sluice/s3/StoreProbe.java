@@ -47,7 +47,7 @@ final class StoreProbe {
     }
 
     /**
-     * Writes a value under a condition, and reads what is then in the store.
+     * Writes a value under a condition, and reads the object back.
      *
      * @param violated the header whose condition does not hold, so that the write must fail; null if the condition holds
      * @return the object, if the store obeys the condition

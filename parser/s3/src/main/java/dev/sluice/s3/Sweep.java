@@ -50,7 +50,7 @@ final class Sweep {
         this.clock = clock;
     }
 
-    /** Ends the forms whose intents are old, and deletes the objects that probes have left. {@return the counts of what was removed} */
+    /** {@return the counts of a sweep, which ends the forms whose intents are old, and deletes the objects that probes have left} */
     CompletableFuture<S3Sinks.Swept> run() {
         Map<String, Open> found = new LinkedHashMap<>();
         return protocol.pages(protocol.open, page -> {

@@ -1,6 +1,6 @@
 /**
- * Upload of files straight into an object store, while they arrive. There is one {@link dev.sluice.s3.S3Sinks} for the process, and one
- * {@link dev.sluice.s3.S3Form} for each form. A form exists in the store completely, or not at all.
+ * Sinks that send the files of forms to an object store while they arrive. Create one {@link dev.sluice.s3.S3Sinks} for the process, and
+ * one {@link dev.sluice.s3.S3Form} for each form. A form exists in the store completely, or not at all.
  *
  * <p>{@link dev.sluice.s3.S3ObjectStore} speaks the S3 protocol. {@link dev.sluice.s3.ObjectStore} can be implemented for other stores.
  *

@@ -84,10 +84,10 @@ public final class Bench implements AutoCloseable {
                 .build());
     }
 
-    /** The ages of all objects are above this one: the store counts in whole seconds. */
+    /** An age that every object exceeds. It is negative, because the times of the store are whole seconds. */
     private static final Duration LESS_THAN_ALL = Duration.ofSeconds(-2);
 
-    /** A sweeper with its own sinks, as of another process. Every form is old for it. */
+    /** A sweeper with its own sinks, like another process. It treats every form as old. */
     record Sweeper(S3Sinks sinks, Duration tombstoneAge) implements AutoCloseable {
         CompletableFuture<S3Sinks.Swept> sweep() {
             return new Sweep(sinks.protocol, LESS_THAN_ALL, tombstoneAge, InstantSource.system()).run();
@@ -202,11 +202,11 @@ public final class Bench implements AutoCloseable {
     /** Asserts that no memory is charged and all buffers are released. */
     public void assertNothingHeld() throws Exception {
         sinks.whenIdle().get(5, TimeUnit.MINUTES);
-        Weed.await(
-                () -> { // the sender may still hold a chunk that was not requested
-                    assertEquals(0, budget.used());
-                    assertEquals(List.of(), allocator.unreleased());
-                });
+        // The sender may still hold a chunk that was not requested.
+        Weed.await(() -> {
+            assertEquals(0, budget.used());
+            assertEquals(List.of(), allocator.unreleased());
+        });
     }
 
     /** Asserts that only these forms are left after a sweep. */

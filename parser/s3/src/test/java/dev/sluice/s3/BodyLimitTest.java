@@ -136,7 +136,7 @@ class BodyLimitTest {
             send();
         }
         end(sending.get(0), S3Exception.builder().statusCode(503).build());
-        assertEquals(3, sending.size(), "of 4, the limit is 2 now");
+        assertEquals(3, sending.size()); // no other body was begun, because the limit is 2 now
         end(sending.get(0), new IllegalStateException("says nothing about the load"));
         now += TIME.toNanos() / 2; // too slow to raise the limit
         end(sending.get(0), null);
@@ -158,7 +158,7 @@ class BodyLimitTest {
         failures.clear();
         send();
         untilIdle(1 << 20);
-        assertEquals(1, stored, "the store has recovered");
+        assertEquals(1, stored, "the store has recovered, but the body is not stored");
     }
 
     @Test
@@ -192,7 +192,7 @@ class BodyLimitTest {
         all.get(4).cancel(true); // waits
         all.get(0).cancel(true); // is sent
         assertTrue(sending.remove(0).response.isCancelled(), "the request continues");
-        assertEquals(4, sending.size(), "a cancelled body does not change the limit");
+        assertEquals(4, sending.size(), "a cancelled body has changed the limit");
         untilIdle(4 << 20);
         assertEquals(4, stored);
         assertEquals(5, begun);

@@ -53,7 +53,7 @@ class ChecksumTest {
         try (S3AsyncClient client = Weed.client(Weed.running().address(), changing);
                 Bench bench = new Bench(store -> store.client(client).attempts(2), sinks -> sinks)) {
             Throwable failure = bench.failure(List.of(new File("a", 20 << 20), new File("b", 10)));
-            assertTrue(changing.responses.get() >= changing.from, "no such response");
+            assertTrue(changing.responses.get() >= changing.from, "no response was changed");
             String message = failure.getMessage();
             assertTrue(
                     message.matches("the stored bytes differ from the bytes sent: " + OTHER + "(-3)? instead of .*"),
@@ -80,7 +80,7 @@ class ChecksumTest {
                         .build(),
                 1);
         assertFails(changing);
-        assertEquals(1, changing.responses.get(), "a second one may be NoSuchUpload, and the object is there");
+        assertEquals(1, changing.responses.get(), "the completed upload was completed again");
     }
 
     @Test

@@ -256,7 +256,9 @@ class CommitTest {
         send(form, form, new File("a", 10)).failure();
         get(sinks.whenIdle());
         assertEquals(
-                3, store.requests.stream().filter(RECORD).count(), "the record, a tombstone, and one of the clean-up");
+                3,
+                store.requests.stream().filter(RECORD).count(),
+                "writes: the record, a tombstone of the form, and a tombstone of the clean-up");
     }
 
     @Test
@@ -413,7 +415,7 @@ class CommitTest {
         assertEquals(1, intentWrites());
     }
 
-    /** The clocks of the store and of the process pass with the bytes that arrive, and each read is followed by a sweep. */
+    /** Each read of the body advances the clocks of the store and of the process by a time for each byte, and then sweeps. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void form_sweptWhileItIsReceived_isEndedOnlyIfTheClientPauses(boolean pauses) throws Exception {
@@ -467,7 +469,9 @@ class CommitTest {
         sink.write(Unpooled.wrappedBuffer(new byte[1]));
         sink.close();
         form.ended();
-        assertFalse(bucket.keys().contains(key(form, "form.json")), "a renewal may still be carried out");
+        assertFalse(
+                bucket.keys().contains(key(form, "form.json")),
+                "the tombstone is written, although the renewal of an intent may still be carried out");
         network.released.complete(null);
         get(form.sinks.whenIdle());
         assertTrue(bucket.keys().contains(key(form, "form.json")));
@@ -710,7 +714,7 @@ class CommitTest {
         S3Form form = stored(new File("a", 10));
         assertTrue(sinks.delete(form.id()).get());
         Instant deleted = bucket.now;
-        bucket.now = deleted.plus(Duration.ofDays(30)); // by the wrong clock of a gateway
+        bucket.now = deleted.plus(Duration.ofDays(30)); // the clock of a gateway is wrong
         sinks().clock(() -> deleted.plus(Duration.ofDays(6))).build().sweep().get();
         assertTrue(bucket.keys().contains(key(form, "form.json")));
         bucket.now = bucket.now.plus(Duration.ofDays(2));
@@ -756,7 +760,8 @@ class CommitTest {
         S3Form abandoned = sinks.newForm();
         putIntent(abandoned, "1");
         ObjectStore.Content content = new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now);
-        for (String damaged : List.of("0".repeat(32), "0".repeat(31) + "1")) { // the first ones
+        // The sweep comes to these two forms first, because of their keys.
+        for (String damaged : List.of("0".repeat(32), "0".repeat(31) + "1")) {
             bucket.objects.put("test/.open/" + damaged + "/1", content);
             bucket.objects.put("test/" + damaged + "/form.json", content);
         }
@@ -967,10 +972,10 @@ class CommitTest {
             memory.returnSegment(size);
             assertEquals(size, next.getNow(0L), "the form has not received memory");
         }
-        assertTrue(beginning.isCompletedExceptionally(), "it has stored nothing, and has waited for 60 s");
+        assertTrue(beginning.isCompletedExceptionally()); // it has stored nothing, and has waited for 60 s
         CompletableFuture<Long> late = memory.lease(size, true);
         now.addAndGet(TimeUnit.SECONDS.toNanos(31));
-        assertInstanceOf(MultipartException.class, failure(late), "no form was served for 31 s");
+        assertInstanceOf(MultipartException.class, failure(late)); // no form was served for 31 s
         memory.returnSegment(size);
         memory.end();
     }

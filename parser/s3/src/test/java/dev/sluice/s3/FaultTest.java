@@ -50,7 +50,7 @@ class FaultTest {
             "large", List.of(new File("a", 11 * MIB)), // three pieces
             "mixed", List.of(new File("a", 10), new File("b", 100_000), new File("c", 6 * MIB))));
 
-    /** What is done while the fault occurs. */
+    /** The operation during which the fault occurs. */
     private enum Act {
         /** A form is sent. */
         STORE,
@@ -138,7 +138,7 @@ class FaultTest {
         return tests(ProofSize.of("sluice.store.second.faults", 59, 11), Versity::port);
     }
 
-    /** @param stride the distance of the tested combinations; all 3,108 of both stores took about half an hour on a busy machine */
+    /** @param stride 1 to test all 3,108 combinations of both stores, which took about half an hour on a busy machine; n for every n-th */
     private static Stream<DynamicTest> tests(int stride, Callable<Integer> port) {
         List<DynamicTest> tests = new ArrayList<>();
         int counter = 0;
@@ -154,7 +154,7 @@ class FaultTest {
                                             store -> store.attemptTimeout(Duration.ofSeconds(waits(fault) ? 3 : 10)),
                                             sinks -> sinks.segmentBytes(5 * MIB))) {
                                         new Run(bench, FORMS.get(form), request, fault).run();
-                                        bench.keys().forEach(bench::delete); // all forms would fill the disk
+                                        bench.keys().forEach(bench::delete); // otherwise the tests would fill the disk
                                     }
                                 }));
                     }
@@ -222,13 +222,13 @@ class FaultTest {
             assertTrue(proxy.faults() > request.before, () -> "the request was not made: " + proxy.requests());
         }
 
-        /** Sends all but the end of the last file, and waits until the store has something of the form. */
+        /** Sends all but the end of the last file, and waits until the store gets the first piece of a file that has pieces. */
         private Uploads.Sending sendUntilStored(PipedOutputStream rest) throws Exception {
             byte[] body = Uploads.body(files).readAllBytes();
             InputStream sent = new SequenceInputStream(
                     new ByteArrayInputStream(body, 0, body.length - 100), new PipedInputStream(rest));
             Uploads.Sending sending = bench.send(form, sent);
-            if (!files.equals(FORMS.get("small"))) { // which sends nothing before its end
+            if (!files.equals(FORMS.get("small"))) { // a small form sends nothing before its end
                 Weed.await(() -> assertTrue(bench.count("PUT .*partNumber=1&.*") > 0));
             }
             return sending;

@@ -90,8 +90,8 @@ class LoadTest {
     /** With {@code -Dsluice.large=5120} the file has 5 GiB, and the test needs 10 GiB of disk space. */
     @Test
     void largeFile_needsNoMoreMemoryThanASmallOne() throws Exception {
-        long most = 4 * Segment.memory(8 * MIB)
-                + MIB; // one is filled, two are sent, and one may still be read by the client
+        // One segment is being filled, two are being sent, and the client may still be reading a fourth.
+        long most = 4 * Segment.memory(8 * MIB) + MIB;
         for (String mebibytes : List.of("64", System.getProperty("sluice.large", "256"))) {
             long peak = upload(mebibytes);
             assertTrue(peak <= most, mebibytes + " MiB took " + peak);

@@ -98,13 +98,13 @@ class NodeTest {
             boolean isCommitted = fault == Fault.LATE_RESPONSE || request.startsWith("POST .*.delete");
             List<String> records = new ArrayList<>();
             if (isCommitted) {
-                Weed.await(
-                        () -> { // the store may still handle the request whose response is late
-                            records.addAll(bench.keys().stream()
-                                    .filter(key -> key.endsWith("form.json"))
-                                    .toList());
-                            assertEquals(1, records.size());
-                        });
+                // The store may still be handling the request whose response is late.
+                Weed.await(() -> {
+                    records.addAll(bench.keys().stream()
+                            .filter(key -> key.endsWith("form.json"))
+                            .toList());
+                    assertEquals(1, records.size());
+                });
             }
             node.destroyForcibly().waitFor();
             try (Bench.Sweeper sweeper = bench.sweeper()) {

@@ -122,9 +122,9 @@ class S3FormTest {
     @AfterEach
     void close() throws Exception {
         get(sinks.whenIdle());
+        // The form releases its memory on another thread, so this may take a moment.
         Weed.await(() -> {
-            assertEquals(
-                    0, budget.used()); // the form releases its memory to the budget on a thread of its own, maybe later
+            assertEquals(0, budget.used());
             assertEquals(List.of(), allocator.unreleased());
         });
         assertEquals(Set.of(), bucket.uploads.keySet());
@@ -228,8 +228,7 @@ class S3FormTest {
                 List.of("put " + open, "put test/" + form.id() + "/1", "write test/" + form.id() + "/form.json"),
                 List.copyOf(store.requests).subList(0, 3));
         get(sinks.whenIdle());
-        assertEquals(
-                "delete [" + open + "]", store.requests.get(store.requests.size() - 1), "the intent is deleted last");
+        assertEquals("delete [" + open + "]", store.requests.get(store.requests.size() - 1), "the last request");
     }
 
     @Test
@@ -602,7 +601,8 @@ class S3FormTest {
         }
         assertEquals(351, room >> 30);
         S3Sinks large = S3Sinks.builder(store, budget).segmentBytes(100 * MIB).build();
-        assertEquals(100 * MIB, large.segmentBytes(1), "above the size to which pieces grow");
+        assertEquals(
+                100 * MIB, large.segmentBytes(1), "the size is above the size to which pieces grow, so it is constant");
     }
 
     // ---- sweeps
@@ -628,10 +628,10 @@ class S3FormTest {
         bucket.objects.put(
                 "test/" + abandoned.id() + "/1", // stored by a late request
                 new ObjectStore.Content(new byte[1], "etag", bucket.now, bucket.now));
-        assertEquals(0, sinks.sweep().get().objects(), "swept a moment ago");
+        assertEquals(0, sinks.sweep().get().objects()); // the form was swept a moment ago
         bucket.now = bucket.now.plus(Duration.ofDays(2));
         assertEquals(1, sinks.sweep().get().objects());
-        assertEquals(2, bucket.keys().size(), "the tombstone and an intent");
+        assertEquals(2, bucket.keys().size()); // the tombstone and an intent
         bucket.now = bucket.now.plus(Duration.ofDays(7));
         sinks.sweep().get();
         assertEquals(Set.of(), bucket.keys());
@@ -641,9 +641,10 @@ class S3FormTest {
     void sweep_ofAFormWithMoreIntentsThanOneRequestDeletes_deletesAll() throws Exception {
         S3Form form = stored(new File("a", 10));
         get(sinks.whenIdle());
+        // These names do not begin with the number of a file, so the sweep does not look for uploads.
         for (int i = 1; i <= 1001; i++) {
             bucket.objects.put(
-                    "test/.open/" + form.id() + "/x" + i, // no number, so the sweep looks for no upload
+                    "test/.open/" + form.id() + "/x" + i,
                     new ObjectStore.Content(new byte[0], "e", bucket.now, bucket.now));
         }
         sweepLater(Duration.ofDays(2));

@@ -66,7 +66,7 @@ class S3ObjectStoreTest {
                     assertTrue(
                             winners.get(2 * key).get()
                                     ^ winners.get(2 * key + 1).get(),
-                            "winners of key " + (i + key));
+                            "not exactly one winner of key " + (i + key));
                 }
             }
         }

@@ -104,7 +104,7 @@ class SegmentTest {
         assertEquals("ab" + large + "cd", first.text());
         assertTrue(first.complete);
         segment.release();
-        assertEquals(0, freed.get(), "another reads");
+        assertEquals(0, freed.get(), "the segment is free, although another subscription reads it");
         second.subscription.request(2);
         assertEquals("ab" + large, second.text());
         second.subscription.cancel();
@@ -167,7 +167,7 @@ class SegmentTest {
 
     /** A peek at the first bytes of a part makes such buffers. */
     @Test
-    void compositeBuffer_countsWithTheMemoryOfItsComponents() {
+    void compositeBuffer_countsAsTheMemoryOfItsComponents() {
         for (int i = 0; i < 1000; i++) {
             ByteBuf chunk = allocator.buffer(64 << 10).writeZero(100);
             ByteBuf both = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(new byte[10]), chunk.retainedSlice());

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /** Uploads during which processes of the store are killed. */
 @ExtendWith(Weed.IsThere.class)
-@Isolated("kills the store of all")
+@Isolated("kills processes of the store that all tests share")
 class StoreKillTest {
     private static final int MIB = 1 << 20;
 
