@@ -18,9 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A read is requested only if the queue is empty and more messages can be handled, so that a slow sink stops the
  * client. There is one exception: while a form waits for a sink, {@link #probe} reads ahead a little to notice that the
- * client has closed the connection. The memory that the queued contents keep is bounded for each connection, and for all
- * connections of the group together: a slice counts as the whole {@linkplain KeptMemory network read} that it was cut from, and each
- * read counts once. The content of a message that must wait is copied if it keeps much more memory than its size.
+ * client has closed the connection.
+ *
+ * <p>The memory {@linkplain KeptMemory kept} by the queued contents is bounded for each connection, and for all connections of the group
+ * together. The content of a message is usually a slice of a network read, and keeps the whole read in memory. Several slices of one read
+ * count once. The content of a message that must wait is copied if it keeps much more memory than its size.
  */
 final class InboundQueue {
     /**
@@ -38,12 +40,12 @@ final class InboundQueue {
     private final int maxBytes;
     private final long maxTotalMemory;
 
-    /** The memory that the queues of all connections keep. */
+    /** The memory kept by the queues of all connections of the group. */
     private final AtomicLong totalMemory;
 
     private long bytes;
 
-    /** The memory that the contents keep. */
+    /** The memory kept by the contents in this queue. */
     private long memory;
 
     /** The part of {@link #memory} that is included in {@link #totalMemory}. */
@@ -76,7 +78,8 @@ final class InboundQueue {
     /**
      * Counts a message that was added or removed.
      *
-     * @param neighbour the message next to it in the queue. If both are slices of one root, the root stays counted
+     * @param neighbour the message next to it in the queue. If both are slices of one buffer, that buffer is already counted, or remains
+     *     counted
      * @param sign 1 or -1
      */
     private void count(Object message, @Nullable Object neighbour, int sign) {
@@ -114,17 +117,17 @@ final class InboundQueue {
     }
 
     /**
-     * {@return whether the queue exceeds its limit} A requested read brings a bounded number of bytes, but a
-     * decompressor may expand them. After the client's FIN, epoll reads all bytes that the socket has buffered,
-     * although none were requested: in repeated reads in Netty 4.1, in one long read in 4.2. Those bytes exceed the
-     * limit only if all queues together exceed their share of the memory budget.
+     * {@return whether the queue exceeds its limit} A requested read is bounded, but a decompressor may expand its bytes.
+     * After the client's FIN, epoll reads all bytes that the socket has buffered, although none were requested: in
+     * repeated reads in Netty 4.1, in one long read in 4.2. Such reads are accepted until all queues together exceed
+     * their share of the memory budget.
      */
     boolean exceedsLimit(ChannelHandlerContext ctx) {
         return bytes > maxBytes && reading && !isReadExtended(ctx)
                 || memory > maxBytes && totalMemory.get() - reportedMemory + memory > maxTotalMemory;
     }
 
-    /** {@return whether the transport continues a read, although it usually ends a read if {@code autoRead} is off} */
+    /** {@return whether the transport continues the current read} It usually ends a read if {@code autoRead} is off. */
     @SuppressWarnings("deprecation") // the type that the method returns in Netty 4.1 and 4.2
     private static boolean isReadExtended(ChannelHandlerContext ctx) {
         RecvByteBufAllocator.Handle socketReads = ctx.channel().unsafe().recvBufAllocHandle();
@@ -179,13 +182,13 @@ final class InboundQueue {
         requestRead(ctx);
     }
 
-    /** Reads for the next handlers. After a call during a read, {@link #takeDeferredRead} returns true. */
+    /** Requests a read for the next handlers. During another read, the request is recorded for {@link #takeDeferredRead}. */
     void readForNextHandlers(ChannelHandlerContext ctx) {
         readDeferred |= reading;
         read(ctx);
     }
 
-    /** {@return whether, since the last call of this method, the next handlers have requested a read during another one} */
+    /** {@return whether {@link #readForNextHandlers} was called during a read since the last call of this method} */
     boolean takeDeferredRead() {
         boolean deferred = readDeferred;
         readDeferred = false;

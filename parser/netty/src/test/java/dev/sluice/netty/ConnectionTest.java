@@ -191,7 +191,7 @@ class ConnectionTest {
                 socket.getOutputStream().write(new byte[1 << 20]);
             }
             assertAnswer(400, true, socket);
-            assertEquals(-1, socket.getInputStream().read(), "the output is shut down while the body is drained");
+            assertEquals(-1, socket.getInputStream().read(), "the output is still open while the body is drained");
             socket.getOutputStream().write(new byte[1 << 20]); // the server reads it
         }
     }
@@ -288,7 +288,7 @@ class ConnectionTest {
         byte[] body = Upload.body(100_000);
         try (Socket socket = server.connect()) {
             NettyServer.send(socket, HEAD + 2 * body.length + "\r\n\r\n");
-            socket.getOutputStream().write(body, 0, 60_000); // less than is read ahead
+            socket.getOutputStream().write(body, 0, 60_000); // so little that the handler reads all of it ahead
             upload.awaitMoreThan(0);
             if (reset) {
                 socket.setSoLinger(true, 0);

@@ -106,7 +106,7 @@ class FormWriterTest {
         return forward(new ByteArrayInputStream(form));
     }
 
-    /** Forwards a form that this thread reads. */
+    /** Reads a form in this thread and forwards its parts to the server. */
     private WeakReference<OutgoingForm> forward(InputStream form) throws IOException {
         try (OutgoingForm out = OutgoingForm.create(NameEscaping.REJECT, buffers)) {
             HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/");

@@ -192,7 +192,7 @@ class MultipartHandlerTest {
         handlers = by.build();
         reads = new ReadCounter();
         channel = new EmbeddedChannel();
-        channel.freezeTime(); // otherwise a slow test may see the read of a timer
+        channel.freezeTime(); // otherwise a timer may cause a read if the test is slow
         channel.pipeline().addLast(reads).addLast(before).addLast(handlers.newHandler());
         channel.runPendingTasks();
     }
@@ -574,7 +574,7 @@ class MultipartHandlerTest {
         }
         long kept = received.stream().filter(read -> read.refCnt() > 1).count();
         assertTrue(kept <= 2, "network reads of 64 KiB: " + kept);
-        assertEquals(used > 1, kept > 0, "the slices of short reads are copied");
+        assertEquals(used > 1, kept > 0, "slices are copied if their read is short, otherwise the read is kept");
         received.forEach(ByteBuf::release);
         upload.open();
         channel.writeInbound(content(body, at, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
@@ -908,7 +908,7 @@ class MultipartHandlerTest {
         assertAnswer(403, true);
         channel.releaseInbound();
         channel.writeInbound(content(new byte[50]));
-        assertNull(channel.readInbound(), "it is discarded");
+        assertNull(channel.readInbound(), "the rest of the body reaches the next handlers");
     }
 
     @Test
