@@ -93,7 +93,7 @@ final class RequestLease {
         hold();
         Worker worker = new Worker(work);
         pendingWorkers.add(worker);
-        if (requestEnded.get()) { // ended meanwhile, perhaps before this worker was added
+        if (requestEnded.get()) { // ended in the meantime, perhaps before this worker was added
             expireWorkersAfterGrace();
         }
         return worker;

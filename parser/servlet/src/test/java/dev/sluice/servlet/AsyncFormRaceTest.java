@@ -474,7 +474,7 @@ class AsyncFormRaceTest {
                         .treatAsAtomic());
         Actor validation = new Actor(Races.class.getMethod("nothingIsThrown"), List.of());
         for (Method race : races()) {
-            race.invoke(new Races()); // unscheduled run, which loads all classes before the first timed schedule
+            race.invoke(new Races()); // loads all classes before the first schedule, which has a time limit
             options.addCustomScenario(new ExecutionScenario(
                     List.of(), List.of(List.of(new Actor(race, List.of()))), List.of(), validation));
         }

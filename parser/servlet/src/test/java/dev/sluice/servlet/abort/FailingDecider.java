@@ -11,7 +11,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A decider that fails, itself or in the sink of the part {@code sink}, from a given position of the body on. */
+/** A decider that fails once a given position of the body is reached, in {@link #decide} or in the sink for the part {@code sink}. */
 final class FailingDecider implements PartDecider {
     enum Failure {
         NONE,

@@ -244,7 +244,7 @@ class ContainerThreatsTest extends AppTestBase {
         }
         assertEquals(threadsOfServlets, threads);
         assertFalse(threads.stream().anyMatch(ContainerThreatsTest::isForConnections), threads::toString);
-        assertFalse(asyncThreads.contains(Thread.currentThread()), "a sink ran on the thread that resumed");
+        assertFalse(asyncThreads.contains(Thread.currentThread()), "a sink ran on the thread that opened the gate");
         assertTrue(
                 kind == ServletContainer.UNDERTOW
                         || asyncThreads.stream().noneMatch(ContainerThreatsTest::isForConnections),
@@ -291,8 +291,8 @@ class ContainerThreatsTest extends AppTestBase {
         byte[] open = new TestForm()
                 .part("Content-Disposition: form-data; name=\"f\"", "")
                 .open();
-        byte[] head = TestForm.chunked(
-                target, Arrays.copyOf(open, open.length - 2), open.length); // without the end of the line
+        byte[] unfinished = Arrays.copyOf(open, open.length - 2); // without the last line end
+        byte[] head = TestForm.chunked(target, unfinished, open.length);
         try (RawHttp connection = new RawHttp(port)) {
             connection.send(head, 0, head.length - END_OF_CHUNKS);
             for (long sent = 0; sent < size && !output.ready(); sent += 1 << 20) {

@@ -208,8 +208,8 @@ class ErrorDispatchTest {
                     return true;
                 })
                 .build();
-        MultipartConfigElement config = new MultipartConfigElement(
-                directory.toString()); // without the filter, the container would parse the form
+        // With this configuration, the container would parse the form if the filter did not.
+        MultipartConfigElement config = new MultipartConfigElement(directory.toString());
         app.filter("/*", filter, DispatcherType.values()).servlet("/app/*", servlet);
         app.servlet("/rejected", rejected, config)
                 .servlet("/error", page, config)

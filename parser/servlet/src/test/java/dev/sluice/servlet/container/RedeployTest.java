@@ -75,7 +75,7 @@ class RedeployTest {
 
         @Override
         public void publish(LogRecord record) {
-            boolean slowRandom = record.getLoggerName().endsWith(".SessionIdGeneratorBase"); // the machine is busy
+            boolean slowRandom = record.getLoggerName().endsWith(".SessionIdGeneratorBase"); // on a busy machine
             if (record.getLevel().intValue() >= Level.WARNING.intValue() && !slowRandom) {
                 messages.add(record.getLoggerName() + ": " + record.getMessage());
             }
@@ -176,8 +176,8 @@ class RedeployTest {
             return new WeakReference<>(deployed.loader());
         } finally {
             deployed.undeploy().now();
-            try (RawHttp other =
-                    new RawHttp(deployed.port())) { // because Jetty's selector refers to the previous connection
+            // Jetty's selector refers to the last connection, and so to the application, until there is another one.
+            try (RawHttp other = new RawHttp(deployed.port())) {
                 assertEquals(
                         404,
                         other.send(TestForm.headOf("GET", "/none")).response().status());

@@ -336,7 +336,7 @@ class SetUpTest {
                         assertEquals(
                                 answer.status() == 405 ? "POST, PUT, PATCH" : null,
                                 answer.headers().get("allow"));
-                        // In Jetty, DELETE and post get no error page.
+                        // In Jetty, requests with the methods DELETE and post get no error page.
                         boolean hasPage = answer.status() != 202 && "GET POST".contains(other[1]);
                         assertTrue(answer.body().equals("0") || !hasPage, answer::body);
                     }

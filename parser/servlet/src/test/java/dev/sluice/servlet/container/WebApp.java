@@ -55,7 +55,7 @@ final class WebApp {
         return this;
     }
 
-    /** Turns off the limits of the container for all bodies. */
+    /** Turns off the container's limits on the size of bodies. */
     WebApp largeBodies() {
         this.largeBodies = true;
         return this;

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /** A servlet that runs the code that a test has set for the path of the request. */
 @SuppressWarnings("serial")
 final class WorkServlet extends HttpServlet {
-    /** The path that stands for all paths without code of their own. */
+    /** Matches every path for which no code is set. */
     static final String ANY = "*";
 
     private final transient Map<String, Work> works = new ConcurrentHashMap<>();
