@@ -25,9 +25,9 @@ import org.springframework.web.multipart.MultipartRequest;
 import org.springframework.web.util.WebUtils;
 
 /**
- * An exception handler for rejected forms, and for requests without the form that the controller needs. Handlers of the
- * application come first. The response is a {@code ProblemDetail} that names the limit, or the error page of the
- * application if the client prefers HTML, as browsers do.
+ * An exception handler for rejected forms, and for requests that are not forms although the controller needs one.
+ * Handlers of the application come first. The response is a {@code ProblemDetail} that names the limit, or the error
+ * page of the application if the client prefers HTML, as browsers do.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)

@@ -95,7 +95,8 @@ class ClassPathTest {
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);
-        String last = output.lines().reduce("", (before, line) -> line); // newer JDKs warn about native libraries
+        // Newer JDKs print warnings about native libraries before the last line.
+        String last = output.lines().reduce("", (before, line) -> line);
         assertEquals(expected ? "with Sluice" : "without Sluice", last, output);
     }
 

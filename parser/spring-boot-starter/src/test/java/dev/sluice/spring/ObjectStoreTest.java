@@ -320,8 +320,8 @@ class ObjectStoreTest {
     void unusableStore_endsStart_withReadableReport(String setting, String reason, String action, CapturedOutput output)
             throws IOException {
         try (Socket closed = new Socket()) {
-            closed.bind(new InetSocketAddress(
-                    "127.0.0.1", 0)); // it refuses connections, and no other process gets its port
+            // The port refuses connections, and no other process can use it.
+            closed.bind(new InetSocketAddress("127.0.0.1", 0));
             String property = "--sluice.s3." + setting.replace("CLOSED", "http://127.0.0.1:" + closed.getLocalPort());
             assertThrows(Exception.class, () -> start(Kind.MVC, property).close());
         }

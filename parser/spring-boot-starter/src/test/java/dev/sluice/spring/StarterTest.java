@@ -375,7 +375,8 @@ class StarterTest {
         start(List.of(Uploads.class), "--sluice.max-drain-bytes=0");
         HttpResponse<String> response = send("POST", "/upload", FORM, form("one", 10), "Content-Encoding", "gzip");
         assertProblem(415, "\"reason\":\"unsupported_media_type\"", response);
-        assertEquals("close", response.headers().firstValue("Connection").orElse(""), "the body is not read");
+        // The connection cannot be used again, because the body is not read.
+        assertEquals("close", response.headers().firstValue("Connection").orElse(""));
     }
 
     @Test
@@ -524,7 +525,7 @@ class StarterTest {
         // The second resolver does not read the body. The third one reads only multipart/form-data.
         for (String property :
                 List.of("resolve-lazily=false", "resolve-lazily=true", "strict-servlet-compliance=true")) {
-            boolean strict = property.startsWith("strict"); // one kind of handlers suffices
+            boolean strict = property.startsWith("strict"); // tested with one kind of handlers
             for (Class<?> handlers :
                     strict ? List.of(Object.class) : List.of(Object.class, Handlers.class, Views.class)) {
                 start(List.of(Uploads.class, handlers), "--spring.servlet.multipart." + property);

@@ -701,8 +701,8 @@ class ReadersTest {
         DefaultPartHttpMessageReader springs = new DefaultPartHttpMessageReader();
         springs.setMaxInMemorySize(1000);
         springs.setFileStorageDirectory(files);
-        springs.setBlockingOperationScheduler(
-                Schedulers.fromExecutor(disk::add)); // tasks wait until the test runs them
+        // The tasks wait until the test runs them.
+        springs.setBlockingOperationScheduler(Schedulers.fromExecutor(disk::add));
         assertLeaks(springLeaks, springs, PART, end, disk);
         assertLeaks(springLeaks, new MultipartHttpMessageReader(springs), BY_NAME, end, disk);
         assertLeaks(false, new PartEventHttpMessageReader(), EVENT, end, disk);
