@@ -105,7 +105,7 @@ class AccumulationTest {
             append(accumulation, "xx");
             byte[] memory = accumulation.array();
             accumulation.truncate(6);
-            assertSame(memory, accumulation.array(), "no slice is retained, so the memory is reused");
+            assertSame(memory, accumulation.array(), "the memory is not reused, although no slice is retained");
             assertEquals("header", text(accumulation));
             append(accumulation, "s!");
             assertEquals("headers!", text(accumulation));

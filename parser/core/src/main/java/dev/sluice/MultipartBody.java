@@ -173,7 +173,7 @@ public final class MultipartBody {
      * if readers could misread a name, a media type or a header. Not thread-safe.
      */
     public static final class Builder {
-        /** The size in bytes up to which content in memory is copied into {@code heads}. */
+        /** The maximum size in bytes of content in memory that is copied to {@link #heads}. */
         private static final int MAX_COPY = 1024;
 
         private final List<Piece> pieces = new ArrayList<>();

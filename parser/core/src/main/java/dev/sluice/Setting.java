@@ -9,9 +9,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names, defaults and ranges of all settings, for values given as text: init parameters, properties, command lines. Each setting is
- * documented by the builder method of the same name. Default times are in nanoseconds. The default of a flag is 0 or 1, or -1 if {@link
- * Preset#decodes()} decides.
+ * The names, defaults and ranges of all settings. They are used for values given as text, such as init parameters, properties and command
+ * lines. Each setting is documented by the builder method of the same name. Default times are in nanoseconds. The default of a flag is 0 or
+ * 1, or -1 if {@link Preset#decodes()} decides.
  */
 public enum Setting {
     PRESET(Scope.BODY, Kind.PRESET, 0),
@@ -40,7 +40,7 @@ public enum Setting {
     MIN_RATE_GRACE(Scope.FORM, Kind.TIME, 5_000_000_000L),
     MAX_SINK_WAIT(Scope.FORM, Kind.TIME, 60_000_000_000L),
     DIRECTORY(Scope.SPOOL, Kind.PATH, 0),
-    /** The default is 16 times the largest {@code maxBodyBytes}, but at least this value. */
+    /** The default is 1 GiB, or 16 times the largest {@code maxBodyBytes} of the forms in the directory if that is more. */
     MAX_SPOOL_BYTES(Scope.SPOOL, Kind.BYTES, 1 << 30, 1 << 30, "unlimitedSpoolBytes()"),
     MAX_SPOOL_FILES(Scope.SPOOL, Kind.COUNT, 10_000, 10_000, "unlimitedSpoolFiles()"),
     KEEP_FREE_BYTES(Scope.SPOOL, Kind.BYTES, 256 << 20),
@@ -52,9 +52,9 @@ public enum Setting {
     SERVE_DELETE(Scope.FILTER, Kind.FLAG, 0);
 
     /**
-     * The object that a setting configures. In the order of the constants: {@link MultipartOptions} and all objects that contain them,
-     * {@link dev.sluice.form.FormOptions}, {@link dev.sluice.form.SpoolDirectory}, {@link dev.sluice.form.MemoryBudget}, or the servlet
-     * filter.
+     * The object that a setting configures. BODY is {@link MultipartOptions} and every object that contains them, FORM is {@link
+     * dev.sluice.form.FormOptions}, SPOOL is {@link dev.sluice.form.SpoolDirectory}, MEMORY is {@link dev.sluice.form.MemoryBudget}, and
+     * FILTER is the servlet filter.
      */
     public enum Scope {
         BODY,
@@ -74,7 +74,7 @@ public enum Setting {
         TIME("a time above 0 such as 5s or 500ms"),
         FLAG("true or false"),
         PRESET("standard, strict or compatible"),
-        CHARSET("the name of a charset, a superset of US-ASCII"),
+        CHARSET("the name of a charset that is a superset of US-ASCII"),
         PATH("a path"),
         PARSE("lazy or eager");
 
@@ -147,22 +147,22 @@ public enum Setting {
         return kind;
     }
 
-    /** {@return the default for decoders and readers; {@link Long#MAX_VALUE} if unlimited; 0 if not a number, time or flag} */
+    /** {@return the default for decoders and readers: {@link Long#MAX_VALUE} if unlimited; 0 for a charset, preset, path or PARSE} */
     public long decoderDefault() {
         return decoderDefault;
     }
 
-    /** {@return the default for forms; {@link Long#MAX_VALUE} if unlimited; 0 if not a number, time or flag} */
+    /** {@return the default for forms: {@link Long#MAX_VALUE} if unlimited; 0 for a charset, preset, path or PARSE} */
     public long formDefault() {
         return formDefault;
     }
 
-    /** {@return the smallest limit} */
+    /** {@return the smallest number that the setting accepts as a limit} */
     public long minimum() {
         return this == MIN_BYTES_PER_SECOND ? 1 : 0;
     }
 
-    /** {@return the largest limit; to remove a limit, use {@link #offCall()}} */
+    /** {@return the largest number that the setting accepts as a limit; to remove a limit, use {@link #offCall()}} */
     public long maximum() {
         boolean counted = scope == Scope.BODY && offCall == null; // the decoder counts in an int
         return counted ? Integer.MAX_VALUE : Long.MAX_VALUE - 1;
@@ -182,8 +182,8 @@ public enum Setting {
     }
 
     /**
-     * {@return {@code value}} If the setting can be turned off, the value that its getter then returns is accepted as well: 0 for a rate,
-     * and {@link Long#MAX_VALUE} for any other number.
+     * {@return {@code value}} If the setting can be turned off, the number that means so is accepted as well: 0 for a rate, and {@link
+     * Long#MAX_VALUE} for any other setting.
      *
      * @throws IllegalArgumentException if it is not in the range from {@link #minimum()} to {@link #maximum()}
      */

@@ -95,9 +95,9 @@ class CrossThreadSlicesTest {
         slice.release();
     }
 
+    /** In the last case, all slices are read after the decoder was closed. */
     @ParameterizedTest
-    @CsvSource({"11, 50", "1460, 50", "8192, 50", "400000, 50", "1460, 400000"
-    }) // the last one reads all slices after the decoder is closed
+    @CsvSource({"11, 50", "1460, 50", "8192, 50", "400000, 50", "1460, 400000"})
     void slices_keptByAnotherThread_areUnchanged(int chunkSize, int mostHeld) throws Exception {
         byte[] data = data();
         byte[] body = body(data);

@@ -191,7 +191,8 @@ class OwnershipTest {
             assertEquals(expected, kept.stream().map(OwnershipTest::text).toList());
             decoder.close();
             assertEquals(expected, kept.stream().map(OwnershipTest::text).toList());
-            kept.forEach(headers -> assertEquals(1, headers.refCnt(), "held only by the application"));
+            kept.forEach(
+                    headers -> assertEquals(1, headers.refCnt(), "the closed decoder still holds the header section"));
             kept.forEach(ByteBuf::release);
             assertEquals(0, outstanding());
         }

@@ -111,8 +111,9 @@ class SettingTest {
                 assertEquals(expected, built(scope, builder));
                 Object copy = call(call(builder, "build"), "toBuilder");
                 assertEquals(expected, built(scope, copy));
-                boolean turnsOff = setting.offCall() != null && value.equals(setting.off()); // in text, only by a word
-                if (!turnsOff && !value.equals(Duration.ofNanos(1))) { // in text, times are in milliseconds
+                // As text, a setting is turned off by a word, and a time is at least a millisecond.
+                boolean turnsOff = setting.offCall() != null && value.equals(setting.off());
+                if (!turnsOff && !value.equals(Duration.ofNanos(1))) {
                     Object fromText = builder(scope);
                     assertSame(fromText, call(fromText, "set", setting, text(value)));
                     assertEquals(expected, built(scope, fromText));
@@ -205,8 +206,8 @@ class SettingTest {
         assertEquals(6L << 40, Setting.size("6TiB"));
         assertEquals(Duration.ofSeconds(7), Setting.MIN_RATE_GRACE.parse("7"));
         assertEquals(Duration.ofMillis(8), Setting.MIN_RATE_GRACE.parse("8ms"));
-        assertEquals(
-                Duration.ofNanos(Long.MAX_VALUE - 1), Setting.MIN_RATE_GRACE.parse(Long.MAX_VALUE + "s")); // 292 years
+        Duration longest = Duration.ofNanos(Long.MAX_VALUE - 1); // 292 years
+        assertEquals(longest, Setting.MIN_RATE_GRACE.parse(Long.MAX_VALUE + "s"));
         assertEquals(true, Setting.EXPAND_NESTED.parse("True"));
         assertEquals(false, Setting.EXPAND_NESTED.parse("false"));
         assertEquals(StandardCharsets.UTF_8, Setting.HEADER_CHARSET.parse("utf-8"));

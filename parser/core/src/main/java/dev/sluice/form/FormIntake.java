@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Experimental, for authors of adapters: it may change in any release.
  */
 public final class FormIntake {
-    /** A request to end the form early. Unless it is {@code due}, a thread of the source must confirm it first. */
+    /** A request to end the form early. If it is not {@code due} yet, a thread of the source must confirm it first. */
     private record Ending(Throwable reason, boolean aborted, boolean due) {}
 
     /** The number of bytes that one form decodes before it lets other forms use the thread. */

@@ -54,7 +54,8 @@ public interface StoreMetrics {
     default void aborted() {}
 
     /**
-     * Called when a sweep has removed the remains of killed processes, or has failed. The numbers count what it has removed until then.
+     * Called when a sweep has removed the remains of killed processes, or has failed. The counts of a failed sweep include everything that
+     * it had removed before.
      *
      * @param uploads the number of uploads that were aborted
      * @param objects the number of objects that were deleted

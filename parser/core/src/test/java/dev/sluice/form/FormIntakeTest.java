@@ -513,7 +513,7 @@ class FormIntakeTest extends SpooledTest {
                 runResumed(form);
             }
             if (seen) {
-                first.last.ready(); // the form is aborted before it notices
+                first.last.ready(); // the form is aborted before it finds this out
             }
             form.close();
             assertEquals(

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** One error for nearly each reason, with its status, setting and message. */
+/** One error for nearly every reason, with its status, setting and message. */
 class ReasonsTest {
     private static final String NAMED = "--x\r\nContent-Disposition: form-data; name=\"title\"";
     private static final String FIELD = NAMED + "\r\n\r\nvv";

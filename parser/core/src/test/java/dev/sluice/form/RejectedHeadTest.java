@@ -255,7 +255,7 @@ class RejectedHeadTest extends SpooledTest {
             assertEquals(
                     16_000 * MIB,
                     any.maxSpoolBytes(),
-                    "the quota does not shrink, because large forms may already be stored");
+                    "the quota has shrunk, although large forms may already be stored");
             large.toBuilder().unlimitedBodyBytes().build();
             assertEquals(Long.MAX_VALUE, any.maxSpoolBytes());
         }

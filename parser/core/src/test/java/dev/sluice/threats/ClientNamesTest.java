@@ -61,7 +61,7 @@ class ClientNamesTest {
                 MultipartForm form = read(spool, body)) {
             assertEquals(1, form.parts("upload").size());
             assertEquals("innocent.txt", form.part("upload").filename());
-            assertNull(form.text("upload"), "a file is not a text field");
+            assertNull(form.text("upload"), "a file is read as a text field");
             assertEquals(List.of(), form.texts("upload"));
             assertEquals("capital", form.text("Upload"));
             assertEquals("blank", form.text("upload "));

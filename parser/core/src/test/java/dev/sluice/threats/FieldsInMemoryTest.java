@@ -112,8 +112,8 @@ class FieldsInMemoryTest {
                 .maxInMemoryBytes(64 << 20)
                 .maxHeaderBytes(64 << 20)
                 .build();
-        String wide =
-                "\u00e2\u0082\u00ac"; // the euro sign: a String that contains it needs two bytes for each character
+        // The euro sign: a String that contains it needs two bytes for each character.
+        String wide = "\u00e2\u0082\u00ac";
         for (String part : List.of(
                 Run.HEAD + "\r\n",
                 Run.HEAD + "v".repeat(300) + "\r\n",

@@ -29,7 +29,7 @@ public final class BodyQueue {
     /** The memory of a chunk in addition to its bytes: the objects of the buffer and of the queue. */
     static final int OVERHEAD = 128;
 
-    /** A chunk and the memory that it counts with. */
+    /** A chunk and the memory that is counted for it. */
     private record Waiting(ByteBuf chunk, long cost) {}
 
     private final UnchargedMemory memory;
@@ -40,7 +40,7 @@ public final class BodyQueue {
     private final AtomicLong bytesToDiscard = new AtomicLong();
     private @Nullable ByteBuf lastAddedRoot;
 
-    /** The memory that the removed chunk counts with until it is decoded. */
+    /** The memory that is counted for the removed chunk until it is decoded. */
     private long costInDecoder;
 
     private volatile boolean discards;

@@ -16,9 +16,9 @@ import io.netty.buffer.CompositeByteBuf;
  * release their references at any time. The slices of a full network read have the same root, and a queue must not count it for each of
  * them. Slices are cut and queued in order, so a queue compares each buffer with its neighbour.
  *
- * <p>A root counts with the capacity to which it can grow in place, including the bytes that the allocator adds when it rounds up. The
+ * <p>The memory of a root is the capacity to which it can grow in place, including the bytes that the allocator adds when it rounds up. The
  * current capacity is not constant: a codec may append the next read to a root whose slices are queued. The allocator may keep the memory
- * of a released root for later buffers. A composite buffer of an unknown class counts with its capacity.
+ * of a released root for later buffers. For a composite buffer of an unknown class, the memory is its capacity.
  */
 public final class KeptMemory {
     private KeptMemory() {}

@@ -120,7 +120,7 @@ class BodyQueueTest {
     }
 
     @Test
-    void partOfAnArray_countsWithTheArray() { // a buffer of WebFlux on Tomcat
+    void partOfAnArray_countsAsTheWholeArray() { // a buffer of WebFlux on Tomcat
         queue.add(Unpooled.wrappedBuffer(new byte[8192], 0, 1));
         assertEquals(8192 + BodyQueue.OVERHEAD, memory.waiting());
     }

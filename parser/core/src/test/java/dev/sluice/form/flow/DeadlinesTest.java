@@ -16,7 +16,7 @@ class DeadlinesTest {
         return FormOptions.inMemory(MemoryBudget.of(1 << 20));
     }
 
-    /** The thread of the source may add bytes while another thread ends the form. */
+    /** Bytes may still arrive after another thread has ended the form. The client's time for the next bytes starts at once. */
     @Test
     void received_afterDiscard_restartsTheClockOfTheClient() {
         AtomicLong clock = new AtomicLong();
