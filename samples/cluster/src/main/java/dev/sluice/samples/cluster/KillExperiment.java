@@ -65,8 +65,8 @@ final class KillExperiment {
     private static final long BETWEEN_MILLIS = 2500;
 
     /**
-     * The longest wait, before a kill, for several forms in publication. It is long because a busy machine restarts
-     * nodes slowly.
+     * The maximum time to wait before a kill until several forms are being published. It is long because a busy machine
+     * restarts nodes slowly.
      */
     private static final long WAIT_MILLIS = 30_000;
 
@@ -403,9 +403,10 @@ final class KillExperiment {
                 }
             }
             found.values().forEach(file -> keys.remove(file.key()));
+            // A node writes probes when it starts. They remain if it is killed at that time.
             keys.removeIf(key -> key.endsWith("/form.json")
                     || key.startsWith(PREFIX + ".open/")
-                    || key.startsWith(PREFIX + ".probe/")); // of a node that starts, or was killed at its start
+                    || key.startsWith(PREFIX + ".probe/"));
             keys.forEach(key -> out.println("no form has the file " + key));
             int uploads = client.listMultipartUploads(request -> request.bucket(Cluster.BUCKET))
                     .join()

@@ -39,9 +39,9 @@ final class History {
     }
 
     /**
-     * A form. Immutable: each event replaces it.
+     * The state of a form. Each event replaces it.
      *
-     * @param parts the first parts of the form
+     * @param parts the first {@link #MAX_PARTS} parts of the form
      * @param status the status of the response to the client; 0 while the form arrives
      */
     record State(List<Part> parts, int allParts, int status, String outcome) {}
@@ -64,7 +64,7 @@ final class History {
             state = new State(List.copyOf(parts), state.allParts + 1, 0, state.outcome);
         }
 
-        /** Sets the size of the last part. */
+        /** Sets the size of a part if it is the last one in the list. */
         synchronized void received(int partIndex, long bytes) {
             List<Part> parts = new ArrayList<>(state.parts);
             int last = parts.size() - 1;
@@ -81,7 +81,7 @@ final class History {
 
     private final Deque<Form> forms = new ArrayDeque<>();
 
-    /** {@return a new form, the first of the {@link #latest}} */
+    /** {@return a new form, which is also added to the history} */
     synchronized Form begin() {
         Form form = new Form();
         forms.addFirst(form);

@@ -76,11 +76,11 @@ class ApplicationTest {
     void assertNothingIsLeft() {
         SpoolDirectory spool = context.getBean(SpoolDirectory.class);
         MemoryBudget memory = context.getBean(MemoryBudget.class);
-        Eventually.passes(
-                () -> { // the client receives the response shortly before the request ends
-                    assertEquals(0, spool.files());
-                    assertEquals(0, memory.used());
-                });
+        // The client receives the response shortly before the request ends.
+        Eventually.passes(() -> {
+            assertEquals(0, spool.files());
+            assertEquals(0, memory.used());
+        });
     }
 
     private static MultipartBody.Builder withFile(String name, String filename, byte[] content) {

@@ -59,7 +59,7 @@ public final class Received {
         for (int i = 0; i < sent.size(); i++) {
             String storedAs = text(parts.get(i), "storedAs");
             if (!sent.get(i).isFile()) {
-                assertEquals(null, storedAs, "a form field is not stored");
+                assertEquals(null, storedAs, "a form field is stored as a file");
                 continue;
             }
             Path file = directory.resolve(String.valueOf(storedAs));

@@ -24,7 +24,7 @@ class ScriptClient implements UploadClient {
         this.arguments = List.of(arguments);
     }
 
-    /** {@return the path of a program, relative to the module's directory, in which the tests run} */
+    /** {@return the absolute path of a program in {@code src/test/clients} of the module} */
     static String script(String name) {
         return Path.of("src", "test", "clients").resolve(name).toAbsolutePath().toString();
     }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 final class LargeUploads {
-    /** Forms with a file of up to 2 GiB, for plain Java and for MultipartHandlers in Netty. */
+    /** Accepts forms with a file of up to 2 GiB, in plain Java and with MultipartHandlers in Netty. */
     static Forms open(Path temporaryFiles) throws IOException {
         return Forms.open(temporaryFiles, options -> options.maxBodyBytes(2049L << 20));
     }

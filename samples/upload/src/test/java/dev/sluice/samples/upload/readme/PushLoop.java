@@ -47,7 +47,7 @@ final class PushLoop implements AutoCloseable {
     void end() throws IOException {
         decoder.finish();
         if (decoder.next() != Event.END) {
-            throw new IllegalStateException("all input was consumed");
+            throw new IllegalStateException("the decoder has unread events");
         }
     }
 
