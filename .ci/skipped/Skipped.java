@@ -19,7 +19,7 @@ import org.w3c.dom.NodeList;
  * older reports are from another build.
  */
 final class Skipped {
-    /** Part of each reason, and the name of the program: see {@code dev.sluice.testkit.Installed}. */
+    /** Finds the name of the program in the reason of a skipped test, which {@code dev.sluice.testkit.Installed} writes. */
     private static final Pattern NOT_INSTALLED = Pattern.compile("Not installed: (.+)");
 
     private Skipped() {}

@@ -26,8 +26,9 @@ public class Application {
         });
         backend.start();
         String routes = "--spring.cloud.gateway.server." + args[0] + ".routes[0].";
-        SpringApplicationBuilder gateway = new SpringApplicationBuilder(Application.class).properties(
-                "spring.servlet.multipart.enabled=true"); // the gateway's default is false
+        // The default of the gateway is false.
+        SpringApplicationBuilder gateway =
+                new SpringApplicationBuilder(Application.class).properties("spring.servlet.multipart.enabled=true");
         String[] all = new String[args.length + 3];
         System.arraycopy(args, 0, all, 3, args.length);
         all[0] = routes + "id=backend";

@@ -95,7 +95,7 @@ public final class FormTarget {
         require(broken.isEmpty(), broken + " is incomplete");
     }
 
-    /** {@return whether the form should be finished} */
+    /** Feeds the body, or its beginning. {@return whether the form should be finished} */
     private boolean feed(PushedForm assembler) throws IOException {
         int to = end < 5 ? source.size() : random.nextInt(source.size() + 1);
         int shift = random.nextInt(8);

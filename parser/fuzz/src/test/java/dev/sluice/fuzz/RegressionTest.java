@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RegressionTest {
     private static final Path FINDINGS = Path.of("src/test/findings");
 
-    /** Twice the average number of mutants of a seed: 1 mutates every second seed. */
+    /** The number of mutants for each pair of seeds. If it is 1, every second seed is mutated. */
     private static final int CHANGES = ProofSize.of("sluice.fuzz.changes", 1, 8);
 
     /** {@code EVERY} has only seeds of the other targets. */
@@ -60,7 +60,7 @@ class RegressionTest {
         }
     }
 
-    /** Mutates with a fixed seed and without the engine. */
+    /** Mutates the seeds with a fixed random sequence instead of the fuzzing engine. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EVERY")
     @Tag("sized")

@@ -69,6 +69,6 @@ class StoreMeterBinderTest {
         meters.retried(Cause.SERVER);
         assertEquals(Set.of(), seen());
         meters.bindTo(registry);
-        assertEquals(Set.of(), seen(), "events before bindTo are not counted");
+        assertEquals(Set.of(), seen(), "events before bindTo are counted");
     }
 }

@@ -12,7 +12,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A {@code clamd} with one signature, {@link #MALWARE}, and a small limit. A test without an installed {@code clamd} is skipped. */
+/** A {@code clamd} with one signature, {@link #MALWARE}, and a small limit. Without the program, tests are {@link Installed skipped}. */
 public final class Clamd implements AutoCloseable {
     /** The size of the largest stream that is scanned, in bytes. */
     public static final int MAX_BYTES = 1 << 20;

@@ -132,7 +132,8 @@ class MediaTypesTest {
             types.clear();
             try (MultipartForm form = Forms.of(options(decider)).read(new OneByteStream(body), TYPE)) {
                 assertEquals(List.of(type), types);
-                assertArrayEquals(content, form.parts().get(0).inputStream().readAllBytes(), "content is complete");
+                assertArrayEquals(
+                        content, form.parts().get(0).inputStream().readAllBytes(), "the content is incomplete");
             }
         }
     }
