@@ -79,7 +79,7 @@ public final class ChunkMemory {
             borrow(next);
         } catch (IllegalReferenceCountException e) {
             throw e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             next.release();
             throw e;
         }
@@ -101,7 +101,7 @@ public final class ChunkMemory {
         }
         try {
             attach(next);
-        } catch (RuntimeException e) { // thrown by a ByteBuf that is not Netty's
+        } catch (RuntimeException | Error e) { // an OutOfMemoryError, or thrown by a ByteBuf that is not Netty's
             detach();
             throw e;
         }
