@@ -98,8 +98,8 @@ public final class QuotedName {
     }
 
     /**
-     * {@return whether the name has only plain characters and letters, and is written unchanged in every kind of parameter. Other names may
-     * be too}
+     * {@return whether the name has only plain characters and letters, and is written unchanged in every kind of parameter} The answer is
+     * false for some other names that are also written unchanged, such as short ones.
      *
      * @param plain the number of plain characters at the start of the name
      */
