@@ -80,7 +80,7 @@ public final class FormIntake {
         this.pool = pool;
         this.options = options;
         this.context = options.context();
-        this.queue = new BodyQueue(context.uncharged());
+        this.queue = new BodyQueue(context.waiting());
         this.deadlines = new Deadlines(options, context.clock());
     }
 
@@ -137,7 +137,7 @@ public final class FormIntake {
      * <p>It may not if too many chunks of all forms wait to be decoded.
      */
     public boolean mayReadAhead() {
-        return !context.uncharged().isCrowded();
+        return !context.waiting().isCrowded();
     }
 
     /**
@@ -386,7 +386,7 @@ public final class FormIntake {
             return true;
         }
         if (bytesInDecoder > 0) {
-            form.memory.releaseForProcess(bytesInDecoder);
+            form.memory.releaseToBudget(bytesInDecoder);
             decodedInTurn += bytesInDecoder;
             queue.decoded();
             bytesInDecoder = 0;
@@ -396,7 +396,7 @@ public final class FormIntake {
         }
         ByteBuf chunk = queue.peek();
         if (chunk != null) {
-            form.memory.reserveForProcess(chunk.capacity());
+            form.memory.reserveFromBudget(chunk.capacity());
             bytesInDecoder = chunk.capacity();
             form.feed(queue.remove());
         } else if (!last) {

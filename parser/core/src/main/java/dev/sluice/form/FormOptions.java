@@ -171,7 +171,8 @@ public final class FormOptions {
                 chosen == null ? null : part -> chosen.decide(part).decision,
                 admission,
                 spool == null ? null : spool.spool,
-                memory.uncharged,
+                memory.waiting,
+                memory.segments,
                 progress,
                 progressNanos,
                 metrics,
@@ -417,7 +418,7 @@ public final class FormOptions {
             return this;
         }
 
-        /** Like {@link MultipartOptions.Builder#unlimitedBodyBytes}. */
+        /** Like {@link MultipartOptions.Builder#unlimitedBodyBytes}. This also removes the quota of the spool, unless it was set. */
         public Builder unlimitedBodyBytes() {
             multipart.unlimitedBodyBytes();
             return this;

@@ -64,8 +64,9 @@ public final class Forms implements Closeable {
             MemoryBudget memory = MemoryBudget.parse(null);
             return new Forms(change.apply(FormOptions.builder(spool, memory)).build(), spool);
         } catch (Throwable e) {
-            spool.close();
-            throw e;
+            try (spool) {
+                throw e;
+            }
         }
     }
 
@@ -103,8 +104,7 @@ public final class Forms implements Closeable {
      *     what is read from {@code in}
      */
     public MultipartForm read(InputStream in, @Nullable String contentType, long contentLength) throws IOException {
-        BlockingSource source = new BlockingSource(new FormHead(contentType, contentLength, false), options);
-        return source.read(receive(source, options), in);
+        return read(in, new FormHead(contentType, contentLength, false), options);
     }
 
     /**
@@ -115,9 +115,8 @@ public final class Forms implements Closeable {
      */
     public MultipartForm read(InputStream in, @Nullable String contentType, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
-        FormOptions changed = change.apply(options.toBuilder()).build();
-        BlockingSource source = new BlockingSource(FormHead.of(contentType), changed);
-        return source.read(receive(source, changed), in);
+        return read(
+                in, FormHead.of(contentType), change.apply(options.toBuilder()).build());
     }
 
     /**

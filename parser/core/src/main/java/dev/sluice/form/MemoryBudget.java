@@ -3,7 +3,8 @@ package dev.sluice.form;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Setting;
-import dev.sluice.form.storage.UnchargedMemory;
+import dev.sluice.form.flow.WaitingMemory;
+import dev.sluice.form.storage.SegmentPool;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,8 @@ public final class MemoryBudget {
     private final AtomicLong used = new AtomicLong();
     private final AtomicLong peak = new AtomicLong();
     private final AtomicLong refusals = new AtomicLong();
-    final UnchargedMemory uncharged;
+    final WaitingMemory waiting;
+    final SegmentPool segments = new SegmentPool();
 
     private MemoryBudget(long capacity, long keptForSmall, long smallRequestBytes) {
         if (capacity < 0 || keptForSmall < 0 || keptForSmall > capacity || smallRequestBytes < 0) {
@@ -45,7 +47,7 @@ public final class MemoryBudget {
         this.capacity = capacity;
         this.keptForSmall = keptForSmall;
         this.smallRequestBytes = smallRequestBytes;
-        this.uncharged = new UnchargedMemory(capacity);
+        this.waiting = new WaitingMemory(capacity);
     }
 
     /**

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The spool: temporary files in which uploads are stored until the application takes them. Create one spool per process, share it, and
@@ -29,8 +30,6 @@ import java.util.function.Supplier;
  * {@link MultipartException} (507) before the bytes are written.
  */
 public final class SpoolDirectory implements Closeable {
-    private static final long NOT_SET = -1;
-
     final Spool spool;
 
     private SpoolDirectory(Spool spool) {
@@ -117,7 +116,7 @@ public final class SpoolDirectory implements Closeable {
     /** A builder of a spool. Each setter returns this builder. Not thread-safe. */
     public static final class Builder {
         private Path root;
-        private long maxSpoolBytes = NOT_SET;
+        private @Nullable Long maxSpoolBytes; // null if the limits of the forms decide
         private long maxSpoolFiles = Setting.MAX_SPOOL_FILES.formDefault();
         private long keepFreeBytes = Setting.KEEP_FREE_BYTES.formDefault();
         private Supplier<String> names = Spool::randomName;
@@ -172,7 +171,7 @@ public final class SpoolDirectory implements Closeable {
         public Builder set(Setting setting, String text) {
             switch (setting) {
                 case DIRECTORY -> root = Path.of((String) setting.parse(text));
-                case MAX_SPOOL_BYTES -> maxSpoolBytes = (long) setting.parse(text);
+                case MAX_SPOOL_BYTES -> maxSpoolBytes = (Long) setting.parse(text);
                 case MAX_SPOOL_FILES -> maxSpoolFiles = (long) setting.parse(text);
                 case KEEP_FREE_BYTES -> keepFreeBytes = (long) setting.parse(text);
                 default -> throw new IllegalArgumentException(setting + " is not a setting of a spool");
@@ -187,8 +186,7 @@ public final class SpoolDirectory implements Closeable {
          * @throws IOException if the directory cannot be created, locked or listed
          */
         public SpoolDirectory open() throws IOException {
-            Long quota = maxSpoolBytes == NOT_SET ? null : maxSpoolBytes;
-            return new SpoolDirectory(new Spool(root, names, quota, maxSpoolFiles, keepFreeBytes));
+            return new SpoolDirectory(new Spool(root, names, maxSpoolBytes, maxSpoolFiles, keepFreeBytes));
         }
     }
 }

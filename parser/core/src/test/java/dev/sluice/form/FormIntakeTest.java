@@ -1110,7 +1110,7 @@ class FormIntakeTest extends SpooledTest {
         source.end();
         assertTrue(sink.closed);
         assertEquals(0, budget.used());
-        assertEquals(0, budget.uncharged.waiting());
+        assertEquals(0, budget.waiting.bytes());
     }
 
     @Test
@@ -1140,7 +1140,7 @@ class FormIntakeTest extends SpooledTest {
             intakes.get(i).completion.get(2, TimeUnit.MINUTES).close();
             sources.get(i).end();
         }
-        assertEquals(0, budget.uncharged.waiting());
+        assertEquals(0, budget.waiting.bytes());
     }
 
     /** A client that sends faster than the disk writes would otherwise occupy a worker until it has sent everything. */
@@ -1199,7 +1199,7 @@ class FormIntakeTest extends SpooledTest {
         }
         intake.completion.join().close();
         assertEquals(0, budget.used());
-        assertEquals(0, budget.uncharged.waiting());
+        assertEquals(0, budget.waiting.bytes());
     }
 
     /** Each read occupies a buffer of 32 KiB, even if few bytes arrive. */
@@ -1222,7 +1222,7 @@ class FormIntakeTest extends SpooledTest {
         sink.go.countDown();
         source.end();
         assertEquals(0, budget.used());
-        assertEquals(0, budget.uncharged.waiting());
+        assertEquals(0, budget.waiting.bytes());
     }
 
     /** A sink that becomes ready on another thread, nanoseconds before or after the form checks it. */

@@ -47,7 +47,7 @@ class SpoolDirectoryTest {
 
     private StoredContent content(SpoolDirectory spool) {
         FormMemory memory =
-                new FormMemory(BUDGET, BUDGET.uncharged, 1L << 40, spool.spool, Long.MAX_VALUE, missing -> false);
+                new FormMemory(BUDGET, BUDGET.segments, 1L << 40, spool.spool, Long.MAX_VALUE, missing -> false);
         return StoredContent.movable(head, memory, Long.MAX_VALUE);
     }
 

@@ -127,7 +127,7 @@ public final class FormAssembler {
         this.decoder = MultipartDecoder.create(boundary, limits);
         this.memory = new FormMemory(
                 options.memory(),
-                context.uncharged(),
+                context.segments(),
                 options.maxInMemoryBytes(),
                 context.spool(),
                 options.maxFilesOnDisk(),
@@ -136,7 +136,7 @@ public final class FormAssembler {
         this.counts = new FormLimits(limits);
         this.reporter = new FormReporter(context, memory, decoder, head);
         try {
-            memory.reserveForProcess(headerReserve());
+            memory.reserveFromBudget(headerReserve());
         } catch (MultipartException e) {
             fail(e, false); // also reports the rejection to the metrics
             throw e;
@@ -204,7 +204,7 @@ public final class FormAssembler {
                 reporter.nestedBodyEnded(inner.deviations());
                 inner.decoder.close();
                 nested = null;
-                memory.releaseForProcess(headerReserve());
+                memory.releaseToBudget(headerReserve());
                 reporter.partEnded();
             }
         }
@@ -220,7 +220,7 @@ public final class FormAssembler {
             open(head);
         } else {
             count(head);
-            memory.reserveForProcess(headerReserve());
+            memory.reserveFromBudget(headerReserve());
         }
     }
 
@@ -387,7 +387,7 @@ public final class FormAssembler {
         over = true;
         decoder.close();
         sinks.forEach(sink -> IsolatedCall.run(sink::close));
-        memory.releaseForProcess(headerReserve());
+        memory.releaseToBudget(headerReserve());
         memory.releaseAhead();
         reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
     }

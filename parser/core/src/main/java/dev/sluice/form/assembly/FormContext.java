@@ -1,11 +1,13 @@
 package dev.sluice.form.assembly;
 
+import dev.sluice.PartHead;
 import dev.sluice.form.FormAdmission;
 import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.ProgressListener;
+import dev.sluice.form.flow.WaitingMemory;
+import dev.sluice.form.storage.SegmentPool;
 import dev.sluice.form.storage.Spool;
-import dev.sluice.form.storage.UnchargedMemory;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,10 +20,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record FormContext(
         FormOptions options,
-        PartDestination.@Nullable Decider decider,
+        PartDestination.@Nullable Decider<PartHead> decider,
         FormAdmission admission,
         @Nullable Spool spool,
-        UnchargedMemory uncharged,
+        WaitingMemory waiting,
+        SegmentPool segments,
         @Nullable ProgressListener progress,
         long progressNanos,
         @Nullable FormMetrics metrics,

@@ -28,19 +28,14 @@ import org.jspecify.annotations.Nullable;
 public final class PartDestination implements AutoCloseable {
     private static final byte[] NOTHING = {};
 
-    /** The internal counterpart of {@link dev.sluice.form.PartDecider}. */
-    public interface Decider {
-        Decision decide(PartHead head) throws IOException;
+    /** The internal counterpart of {@link dev.sluice.form.PartDecider} and {@link dev.sluice.form.PartDecision.Peek}. */
+    public interface Decider<T> {
+        Decision decide(T start) throws IOException;
     }
 
     /** The internal counterpart of {@link dev.sluice.form.PartDecision}. */
     public interface Decision {
         void applyTo(PartDestination part) throws IOException;
-    }
-
-    /** The internal counterpart of {@link dev.sluice.form.PartDecision.Peek}. */
-    public interface Peek {
-        Decision decide(byte[] first) throws IOException;
     }
 
     private final FormContext context;
@@ -60,7 +55,7 @@ public final class PartDestination implements AutoCloseable {
     private int endSteps;
 
     /** The callback that decides once {@code peeked} holds the first bytes; null if there is none. */
-    private @Nullable Peek peek;
+    private @Nullable Decider<byte[]> peek;
 
     private byte[] peeked = NOTHING;
     private int peekedSize;
@@ -77,7 +72,7 @@ public final class PartDestination implements AutoCloseable {
     }
 
     void decide() throws IOException {
-        Decider decider = context.decider();
+        Decider<PartHead> decider = context.decider();
         if (decider == null) {
             store();
         } else {
@@ -114,7 +109,7 @@ public final class PartDestination implements AutoCloseable {
                 .build();
     }
 
-    public void peek(int bytes, Peek decision) throws IOException {
+    public void peek(int bytes, Decider<byte[]> decision) throws IOException {
         if (peek != null) {
             throw new IllegalStateException("a peek must return a decision, not another peek");
         }
@@ -142,7 +137,7 @@ public final class PartDestination implements AutoCloseable {
 
     /** Lets the callback decide, then passes on the collected bytes and {@code rest}. */
     private Readiness decideByPeek(ByteBuf rest) throws IOException {
-        Peek decision = peek;
+        Decider<byte[]> decision = peek;
         byte[] bytes = Arrays.copyOf(peeked, peekedSize);
         if (decision != null) {
             decision.decide(bytes.clone()).applyTo(this);

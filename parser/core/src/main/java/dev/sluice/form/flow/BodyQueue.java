@@ -1,6 +1,5 @@
 package dev.sluice.form.flow;
 
-import dev.sluice.form.storage.UnchargedMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.ReferenceCountUtil;
 import java.util.Queue;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, the cost of a chunk is
  * counted: the {@linkplain KeptMemory memory that it keeps}, and {@value #OVERHEAD} bytes. If the chunk before it has the same root, only its
  * own capacity is counted. So a network read is counted at most twice, and the chunks of a form keep at most one read more than is counted:
- * the read whose first slice is already decoded. A slice of a read that is mostly empty is copied. {@link UnchargedMemory} adds up the chunks
+ * the read whose first slice is already decoded. A slice of a read that is mostly empty is copied. {@link WaitingMemory} adds up the chunks
  * of all forms. If the total is too large, a form has no room until its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
@@ -32,7 +31,7 @@ public final class BodyQueue {
     /** A chunk and the memory that is counted for it. */
     private record Waiting(ByteBuf chunk, long cost) {}
 
-    private final UnchargedMemory memory;
+    private final WaitingMemory memory;
     private final Queue<Waiting> chunks = new ConcurrentLinkedQueue<>();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
@@ -46,7 +45,7 @@ public final class BodyQueue {
     private volatile boolean discards;
     private volatile boolean finished;
 
-    public BodyQueue(UnchargedMemory memory) {
+    public BodyQueue(WaitingMemory memory) {
         this.memory = memory;
     }
 
@@ -70,7 +69,7 @@ public final class BodyQueue {
         long cost = OVERHEAD + (root == lastAddedRoot ? waiting.capacity() : KeptMemory.of(root));
         lastAddedRoot = root;
         waitingBytes.addAndGet(cost);
-        memory.addWaiting(cost);
+        memory.add(cost);
         chunks.add(new Waiting(waiting, cost));
         return true;
     }
@@ -141,7 +140,7 @@ public final class BodyQueue {
 
     /** Stops counting the memory of the chunk that was removed last. Idempotent. */
     public void decoded() {
-        memory.addWaiting(-costInDecoder);
+        memory.add(-costInDecoder);
         waitingBytes.addAndGet(-costInDecoder);
         costInDecoder = 0;
     }

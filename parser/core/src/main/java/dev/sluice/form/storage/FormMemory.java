@@ -31,7 +31,7 @@ public final class FormMemory implements AutoCloseable {
         boolean makeRoom(long missing) throws IOException;
     }
 
-    final UnchargedMemory uncharged;
+    final SegmentPool segments;
     private final @Nullable Spool spool;
     private final long maxFiles;
     private final RoomMaker roomMaker;
@@ -39,7 +39,7 @@ public final class FormMemory implements AutoCloseable {
     private final MemoryBudget.Account account;
     private final long max;
     /** Bytes charged to the budget but not to the limit of the form. */
-    private long heldForProcess;
+    private long outsideLimit;
 
     /** Bytes reserved from the budget and not used yet. */
     private long reservedAhead;
@@ -59,13 +59,13 @@ public final class FormMemory implements AutoCloseable {
      */
     public FormMemory(
             MemoryBudget budget,
-            UnchargedMemory uncharged,
+            SegmentPool segments,
             long maxBytes,
             @Nullable Spool spool,
             long maxFiles,
             RoomMaker roomMaker) {
         this.budget = budget;
-        this.uncharged = uncharged;
+        this.segments = segments;
         this.max = maxBytes;
         this.spool = spool;
         this.maxFiles = maxFiles;
@@ -75,7 +75,7 @@ public final class FormMemory implements AutoCloseable {
 
     /** {@return memory for content that outlives this form, with its own account} */
     FormMemory detached() {
-        return new FormMemory(budget, uncharged, Long.MAX_VALUE, null, 0, missing -> false);
+        return new FormMemory(budget, segments, Long.MAX_VALUE, null, 0, missing -> false);
     }
 
     public boolean hasFiles() {
@@ -110,7 +110,7 @@ public final class FormMemory implements AutoCloseable {
 
     /** {@return the number of bytes left within the limit of the form} */
     private long left() {
-        return max - (account.held() - heldForProcess - reservedAhead);
+        return max - (account.held() - outsideLimit - reservedAhead);
     }
 
     /** {@return how many of {@code bytes} the budget cannot provide now} */
@@ -157,49 +157,49 @@ public final class FormMemory implements AutoCloseable {
      */
     public void reserve(long bytes, PartHead head) throws IOException {
         if (!reserveMakingRoom(bytes)) {
-            throw refusal(head, 0);
+            throw rejection(head, 0);
         }
     }
 
     /** {@return the exception for the last reservation, which failed after {@code size} bytes of the part} */
-    MultipartException refusal(PartHead head, long size) {
+    MultipartException rejection(PartHead head, long size) {
         return overLimit
                 ? head.because(Reason.IN_MEMORY_TOO_LARGE)
                         .at(head.offset() + size)
                         .limit(max)
                         .build()
-                : refusal();
+                : rejection();
     }
 
     /** {@return the exception for an exhausted budget} */
-    MultipartException refusal() {
+    MultipartException rejection() {
         return MultipartException.because(Reason.MEMORY_FULL)
                 .limit(budget.capacity())
                 .build();
     }
 
     /** Reserves bytes from the budget, but not from the limit of the form. Moves parts to files if there is no room. */
-    public void reserveForProcess(long bytes) throws IOException {
-        while (!tryReserveForProcess(bytes)) {
+    public void reserveFromBudget(long bytes) throws IOException {
+        while (!tryReserveFromBudget(bytes)) {
             if (!roomMaker.makeRoom(missing(bytes))) {
-                throw refusal();
+                throw rejection();
             }
         }
     }
 
-    boolean tryReserveForProcess(long bytes) {
+    boolean tryReserveFromBudget(long bytes) {
         boolean taken = account.tryReserve(bytes);
         if (!taken && reservedAhead > 0) {
             releaseAhead();
             taken = account.tryReserve(bytes);
         }
-        heldForProcess += taken ? bytes : 0;
+        outsideLimit += taken ? bytes : 0;
         return taken;
     }
 
-    public void releaseForProcess(long bytes) {
+    public void releaseToBudget(long bytes) {
         account.release(bytes);
-        heldForProcess -= bytes;
+        outsideLimit -= bytes;
     }
 
     public void release(long bytes) {

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * The content of a part in memory. The bytes are copied, so that a small part does not keep a whole chunk in memory.
  *
  * <p>The content grows by segments, so growing copies no bytes. Exactly the allocated memory is charged. Full-size segments come from
- * {@link UnchargedMemory} and return to it. Written by one thread, then read by any.
+ * the {@link SegmentPool} and return to it. Written by one thread, then read by any.
  */
 final class MemoryContent implements StoredContent.Storage {
     private static final int FIRST_SEGMENT = 256;
@@ -70,15 +70,15 @@ final class MemoryContent implements StoredContent.Storage {
      * Adds a segment. The first segment has the size of the first bytes, but at most 8 KiB, because most fields arrive in one piece.
      */
     private boolean grow(int wanted) throws IOException {
-        int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), UnchargedMemory.SEGMENT);
-        next = next > UnchargedMemory.SEGMENT / 2 && capacity > 0 ? UnchargedMemory.SEGMENT : next;
+        int next = (int) Math.min(capacity == 0 ? wanted : Math.max(capacity, FIRST_SEGMENT), SegmentPool.SEGMENT);
+        next = next > SegmentPool.SEGMENT / 2 && capacity > 0 ? SegmentPool.SEGMENT : next;
         if (mayMoveToFile ? !memory.tryReserve(next) : !memory.reserveMakingRoom(next)) {
             return false;
         }
         if (count == segments.length) {
             segments = Arrays.copyOf(segments, Math.max(1, 2 * count));
         }
-        segments[count++] = memory.uncharged.segment(next);
+        segments[count++] = memory.segments.take(next);
         capacity += next;
         return true;
     }
@@ -92,7 +92,7 @@ final class MemoryContent implements StoredContent.Storage {
             segments[count - 1] = Arrays.copyOf(last, last.length - free);
             capacity = size;
             memory.release(free);
-            memory.uncharged.recycle(last);
+            memory.segments.give(last);
         }
     }
 
@@ -113,7 +113,7 @@ final class MemoryContent implements StoredContent.Storage {
     /** {@return a file with the bytes of this content, to which more bytes can be written} Closes this content. */
     SpoolFile moveToFile(PartHead head) throws IOException {
         if (!mayMoveToFile) {
-            throw memory.refusal(head, size);
+            throw memory.rejection(head, size);
         }
         SpoolFile file = memory.newFile(head);
         try {
@@ -143,8 +143,8 @@ final class MemoryContent implements StoredContent.Storage {
     @Override
     public MemoryContent detach() throws MultipartException {
         FormMemory own = memory.detached();
-        if (!own.tryReserveForProcess(capacity)) {
-            throw own.refusal();
+        if (!own.tryReserveFromBudget(capacity)) {
+            throw own.rejection();
         }
         MemoryContent moved = new MemoryContent(own, false);
         moved.segments = segments;
@@ -161,7 +161,7 @@ final class MemoryContent implements StoredContent.Storage {
         if (!closed) {
             closed = true;
             for (int i = 0; i < count; i++) {
-                memory.uncharged.recycle(segments[i]);
+                memory.segments.give(segments[i]);
             }
             segments = GONE;
             memory.release(capacity);
@@ -179,7 +179,7 @@ final class MemoryContent implements StoredContent.Storage {
         private long left = size;
         private int segment;
         private int index;
-        private volatile boolean over;
+        private volatile boolean ended;
 
         @Override
         public int read() throws IOException {
@@ -190,7 +190,7 @@ final class MemoryContent implements StoredContent.Storage {
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, target.length);
-            if (capacity < UnchargedMemory.SEGMENT) {
+            if (capacity < SegmentPool.SEGMENT) {
                 return copy(target, offset, length);
             }
             lock().lock(); // full-size segments are reused: another form could write to them during the copy
@@ -202,7 +202,7 @@ final class MemoryContent implements StoredContent.Storage {
         }
 
         private int copy(byte[] target, int offset, int length) throws IOException {
-            if (over || closed || segments == GONE) {
+            if (ended || closed || segments == GONE) {
                 throw new IOException("the stream is closed");
             } else if (length == 0 || left == 0) {
                 return length == 0 ? 0 : -1;
@@ -226,7 +226,7 @@ final class MemoryContent implements StoredContent.Storage {
 
         @Override
         public void close() {
-            over = true;
+            ended = true;
         }
     }
 }

@@ -236,14 +236,14 @@ public final class StoredContent implements Closeable {
 
     /** A stream over the file. Reading fails after the stream or the content is closed. */
     private final class FileStream extends FilterInputStream {
-        private volatile boolean over;
+        private volatile boolean ended;
 
         FileStream(InputStream file) {
             super(file);
         }
 
         private InputStream open() throws IOException {
-            if (over) {
+            if (ended) {
                 throw new IOException("the stream is closed");
             }
             return in;
@@ -266,7 +266,7 @@ public final class StoredContent implements Closeable {
 
         @Override
         public void close() throws IOException {
-            over = true;
+            ended = true;
             Objects.requireNonNull(streams).remove(this);
             super.close();
         }

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.form.storage.UnchargedMemory;
 import dev.sluice.testkit.BufferKind;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
@@ -23,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BodyQueueTest {
     private static final int READ = 64 << 10;
 
-    private final UnchargedMemory memory = new UnchargedMemory(64 << 20);
+    private final WaitingMemory memory = new WaitingMemory(64 << 20);
     private final BodyQueue queue = new BodyQueue(memory);
 
     private static ByteBuf read(int size) {
@@ -33,7 +32,7 @@ class BodyQueueTest {
     @AfterEach
     void nothingIsCounted() {
         queue.clear();
-        assertEquals(0, memory.waiting());
+        assertEquals(0, memory.bytes());
         assertEquals(BodyQueue.WINDOW, queue.room());
     }
 
@@ -45,7 +44,7 @@ class BodyQueueTest {
         queue.add(slice);
         assertEquals(1, read.refCnt());
         read.release();
-        assertEquals(19 + BodyQueue.OVERHEAD, memory.waiting());
+        assertEquals(19 + BodyQueue.OVERHEAD, memory.bytes());
     }
 
     @Test
@@ -55,7 +54,7 @@ class BodyQueueTest {
         ByteBuf whole = read(1);
         queue.add(slice);
         queue.add(whole);
-        assertEquals(2 * (READ + BodyQueue.OVERHEAD), memory.waiting());
+        assertEquals(2 * (READ + BodyQueue.OVERHEAD), memory.bytes());
         for (ByteBuf added : List.of(slice, whole)) {
             assertSame(added, queue.peek());
             queue.remove().release();
@@ -71,10 +70,10 @@ class BodyQueueTest {
             queue.add(read.readRetainedSlice(READ / 8));
         }
         read.release();
-        assertEquals(READ + 7 * READ / 8 + 8 * BodyQueue.OVERHEAD, memory.waiting());
+        assertEquals(READ + 7 * READ / 8 + 8 * BodyQueue.OVERHEAD, memory.bytes());
         queue.remove().release();
         queue.decoded();
-        assertEquals(7 * (READ / 8 + BodyQueue.OVERHEAD), memory.waiting());
+        assertEquals(7 * (READ / 8 + BodyQueue.OVERHEAD), memory.bytes());
     }
 
     @Test
@@ -122,7 +121,7 @@ class BodyQueueTest {
     @Test
     void partOfAnArray_countsAsTheWholeArray() { // a buffer of WebFlux on Tomcat
         queue.add(Unpooled.wrappedBuffer(new byte[8192], 0, 1));
-        assertEquals(8192 + BodyQueue.OVERHEAD, memory.waiting());
+        assertEquals(8192 + BodyQueue.OVERHEAD, memory.bytes());
     }
 
     @ParameterizedTest

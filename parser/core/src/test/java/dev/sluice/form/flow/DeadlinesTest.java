@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.storage.UnchargedMemory;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,7 +20,7 @@ class DeadlinesTest {
     void received_afterDiscard_restartsTheClockOfTheClient() {
         AtomicLong clock = new AtomicLong();
         Deadlines deadlines = new Deadlines(options().build(), clock::get);
-        BodyQueue queue = new BodyQueue(new UnchargedMemory(1 << 20));
+        BodyQueue queue = new BodyQueue(new WaitingMemory(1 << 20));
         queue.discard(100);
         deadlines.awaitClient(queue);
         deadlines.received(1, queue);

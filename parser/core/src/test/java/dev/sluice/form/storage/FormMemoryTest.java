@@ -22,8 +22,7 @@ class FormMemoryTest {
             long max = 1 + random.nextInt(60_000);
             long limited = 0;
             long charged = 0;
-            try (FormMemory memory =
-                    new FormMemory(budget, new UnchargedMemory(budget.capacity()), max, null, 0, missing -> false)) {
+            try (FormMemory memory = new FormMemory(budget, new SegmentPool(), max, null, 0, missing -> false)) {
                 for (int step = 0; step < 30; step++) {
                     long bytes = random.nextInt(12_000);
                     int kind = random.nextInt(5);
@@ -32,7 +31,7 @@ class FormMemoryTest {
                         charged -= Math.min(bytes, limited);
                         limited -= Math.min(bytes, limited);
                     } else if (kind == 1 && charged + bytes <= 40_000 - kept) {
-                        assertTrue(memory.tryReserveForProcess(bytes), "rejected in spite of free memory");
+                        assertTrue(memory.tryReserveFromBudget(bytes), "rejected in spite of free memory");
                         charged += bytes;
                     } else if (memory.tryReserve(bytes)) {
                         limited += bytes;
