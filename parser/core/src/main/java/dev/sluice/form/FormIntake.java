@@ -61,7 +61,10 @@ public final class FormIntake {
     private final AtomicReference<@Nullable Ending> ending = new AtomicReference<>();
 
     private final SerialTask decoding = new SerialTask(this::decode);
-    private volatile boolean over;
+    private volatile boolean ended;
+
+    /** Whether a new turn begins, so that the next run of {@link #decoding} may decode {@link #TURN} bytes. */
+    private volatile boolean newTurn;
 
     /** The readiness of the sink, the admission or the commit for which the form waits. */
     private volatile @Nullable Readiness pending;
@@ -70,7 +73,7 @@ public final class FormIntake {
     private @Nullable FormAssembler assembler;
     private int bytesInDecoder;
     private long decodedInTurn;
-    private boolean turnIsOver;
+    private boolean turnEnded;
     private boolean admitted;
     private @Nullable Readiness committing;
     private @Nullable Ending cancellation;
@@ -117,7 +120,7 @@ public final class FormIntake {
      */
     public long demand() {
         long demand = currentDemand();
-        if (demand == 0 && !over) {
+        if (demand == 0 && !ended) {
             queue.pause();
             demand = currentDemand();
             if (demand > 0) {
@@ -223,7 +226,7 @@ public final class FormIntake {
 
     /** {@return whether the form has ended, successfully or not; there may still be demand for bytes to discard} */
     public boolean isOver() {
-        return over;
+        return ended;
     }
 
     /**
@@ -256,7 +259,7 @@ public final class FormIntake {
         if (sink != null && deadlines.isSinkOverdue(now)) {
             endLater(deadlines.sinkStalled(), () -> !sink.isReady());
         } else if (deadlines.isClientTooSlow(now)) {
-            if (!over) {
+            if (!ended) {
                 endLater(
                         deadlines.clientTooSlow(),
                         () -> !queue.isFinished()
@@ -289,18 +292,18 @@ public final class FormIntake {
     // ---- one thread at a time
 
     private void decodeNow() {
-        if (decoding.trigger()) {
-            runTurn();
-        }
+        newTurn = true;
+        decoding.triggerAndRun();
     }
 
     private void decodeOnOffer() {
         if (decoding.trigger()) {
+            newTurn = true;
             try {
-                source.run(this::runTurn);
+                source.run(decoding::run);
             } catch (RuntimeException | Error e) {
                 endNow(e);
-                runTurn();
+                decoding.run();
             }
         }
     }
@@ -329,20 +332,12 @@ public final class FormIntake {
         ending.updateAndGet(now -> now == null || !now.due() ? new Ending(reason, true, true) : now);
     }
 
-    private void runTurn() {
-        decodedInTurn = 0;
-        turnIsOver = false;
-        if (decoding.run()) {
-            decodeLater();
+    private void decode() {
+        if (newTurn) {
+            newTurn = false;
+            decodedInTurn = 0;
+            turnEnded = false;
         }
-    }
-
-    /**
-     * Decodes the bytes that have arrived.
-     *
-     * @return whether it stopped only to let other forms use the thread
-     */
-    private boolean decode() {
         try {
             advance();
         } catch (Throwable e) {
@@ -351,12 +346,11 @@ public final class FormIntake {
         if (assembler != null) {
             assembler.memory.releaseAhead(); // a form that waits holds no spare memory
         }
-        return turnIsOver && !over;
     }
 
     private void advance() throws IOException {
         FormAssembler form = assembler;
-        while (form != null && !over) {
+        while (form != null && !ended) {
             Ending due = ending.get();
             Readiness sink = pending;
             if (due != null && due.due() && committing == null) {
@@ -379,8 +373,11 @@ public final class FormIntake {
     /** {@return false if there is nothing to do now} */
     private boolean step(FormAssembler form) throws IOException {
         boolean last = queue.isFinished(); // before peeking: no chunk is added after the end
-        turnIsOver = decodedInTurn >= TURN;
-        if (turnIsOver) {
+        if (decodedInTurn >= TURN) {
+            if (!turnEnded) {
+                turnEnded = true;
+                decodeLater(); // other forms use the thread first
+            }
             return false;
         } else if (blocksOn(form.pump())) {
             return true;
@@ -408,7 +405,7 @@ public final class FormIntake {
             MultipartForm received = new MultipartForm(form.form());
             form.handOver();
             IsolatedCall.run(context.admission()::ended);
-            over = true;
+            ended = true;
             completion.complete(received);
             wakeSource();
         }
@@ -451,7 +448,7 @@ public final class FormIntake {
     }
 
     private void end(Throwable failure, boolean wasAborted) {
-        if (over) {
+        if (ended) {
             return;
         }
         FormAssembler form = assembler;
@@ -470,7 +467,7 @@ public final class FormIntake {
         queue.discard(drains ? bytesToDiscard() : 0);
         discardChunks();
         pending = null;
-        over = true;
+        ended = true;
         completion.completeExceptionally(reason);
         wakeSource();
     }

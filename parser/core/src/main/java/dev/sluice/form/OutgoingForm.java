@@ -180,7 +180,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     private Readiness send() throws IOException {
         Readiness sent = Readiness.pending();
         blocked = sent;
-        signal();
+        delivering.triggerAndRun();
         return sent.checkReady() ? Readiness.READY : sent;
     }
 
@@ -197,7 +197,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
      */
     public void abort(Throwable reason) {
         failure.compareAndSet(null, Objects.requireNonNull(reason, "reason"));
-        signal();
+        delivering.triggerAndRun();
     }
 
     // ---- the outgoing request
@@ -224,7 +224,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
             public void request(long count) {
                 if (first && count > 0) {
                     demand.accumulateAndGet(count, (a, b) -> a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b);
-                    signal();
+                    delivering.triggerAndRun();
                 } else if (first) {
                     abort(new IllegalArgumentException("the subscriber has requested less than one buffer"));
                 }
@@ -240,21 +240,15 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         });
         if (first) {
             recipient = given;
-            signal();
+            delivering.triggerAndRun();
         } else {
             given.subscriber.onError(new IllegalStateException(
                     "the form can be sent only once, because it is not kept: do not repeat the request"));
         }
     }
 
-    private void signal() {
-        if (delivering.trigger()) {
-            delivering.run();
-        }
-    }
-
-    /** Sends the next signals to the subscriber and to the form. {@return false: the task never stops early} */
-    private boolean deliver() {
+    /** Sends the next signals to the subscriber and to the form. */
+    private void deliver() {
         Readiness waitingForm = blocked;
         boolean last = committing;
         Recipient to = recipient;
@@ -291,6 +285,5 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
                 waitingForm.ready();
             }
         }
-        return false;
     }
 }

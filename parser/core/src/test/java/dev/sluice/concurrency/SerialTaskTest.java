@@ -34,13 +34,10 @@ class SerialTaskTest {
                     taken.add(number);
                 }
                 running[0] = false;
-                return false;
             });
             Callable<Void> adding = () -> {
                 added.add(1);
-                if (task.trigger()) {
-                    task.run();
-                }
+                task.triggerAndRun();
                 return null;
             };
             Race.explore(adding, adding, adding);
@@ -58,21 +55,23 @@ class SerialTaskTest {
             runs[0]++;
             if (runs[0] == 1) {
                 assertFalse(self.get(0).trigger());
-                assertFalse(self.get(0).trigger());
+                self.get(0).triggerAndRun();
             }
-            return runs[0] == 1;
         });
         self.add(task);
         assertTrue(task.trigger());
-        assertFalse(task.run(), "the task returned the result of an earlier run");
+        task.run();
         assertEquals(2, runs[0]);
         assertTrue(task.trigger(), "the task is not idle");
     }
 
     @Test
-    void run_taskStoppedEarly_returnsTrue() {
-        SerialTask task = new SerialTask(() -> true);
+    void run_calledTwiceForOneTrigger_runsTaskOnce() {
+        int[] runs = new int[1];
+        SerialTask task = new SerialTask(() -> runs[0]++);
         assertTrue(task.trigger());
-        assertTrue(task.run());
+        task.run();
+        task.run();
+        assertEquals(1, runs[0]);
     }
 }

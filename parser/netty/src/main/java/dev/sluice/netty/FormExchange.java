@@ -30,7 +30,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -219,24 +218,13 @@ final class FormExchange implements FormSource {
         Runnable work = pendingWork;
         pendingWork = null;
         if (work != null) {
-            Runnable once = once(work);
             try {
-                Objects.requireNonNull(group.executor()).execute(once);
+                Objects.requireNonNull(group.executor()).execute(work);
             } catch (RuntimeException | Error e) { // such as an OutOfMemoryError if no thread can be created
                 Objects.requireNonNull(intake).abort(e);
-                once.run(); // the form was aborted, so this only ends it
+                work.run(); // the form was aborted, so this only ends it
             }
         }
-    }
-
-    /** {@return a task that runs only once} Needed because an executor may queue a task and still throw. */
-    private static Runnable once(Runnable work) {
-        AtomicBoolean begun = new AtomicBoolean();
-        return () -> {
-            if (begun.compareAndSet(false, true)) {
-                work.run();
-            }
-        };
     }
 
     void checkPace() {
@@ -250,11 +238,10 @@ final class FormExchange implements FormSource {
         aborted = true;
         if (form != null) {
             Executor workers = group.executor() == null ? Runnable::run : group.executor();
-            Runnable once = once(() -> form.abort(reason)); // may delete files, which blocks
             try {
-                workers.execute(once);
+                workers.execute(() -> form.abort(reason)); // may delete files, which blocks
             } catch (RuntimeException | Error e) {
-                once.run();
+                form.abort(reason);
             }
         }
     }

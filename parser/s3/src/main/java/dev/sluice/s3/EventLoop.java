@@ -36,7 +36,7 @@ final class EventLoop {
         }
     }
 
-    private boolean runAll() {
+    private void runAll() {
         for (Runnable event; (event = events.poll()) != null; ) {
             try {
                 event.run();
@@ -45,6 +45,5 @@ final class EventLoop {
                 whenThrown.accept(e);
             }
         }
-        return false;
     }
 }

@@ -200,7 +200,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         if (before == 0) {
             subscriber.onError(new IllegalStateException("the segment was released"));
         } else {
-            reading.work();
+            reading.emitting.triggerAndRun();
         }
     }
 
@@ -227,28 +227,22 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
             } else {
                 demand.accumulateAndGet(count, (had, more) -> had + more < 0 ? Long.MAX_VALUE : had + more);
             }
-            work();
+            emitting.triggerAndRun();
         }
 
         @Override
         public void cancel() {
             cancelled = true;
-            work();
+            emitting.triggerAndRun();
         }
 
-        private void work() {
-            if (emitting.trigger()) {
-                emitting.run();
-            }
-        }
-
-        private boolean emit() {
+        private void emit() {
             while (!ended && !cancelled && wrong == null && next < views.size() && demand.get() > 0) {
                 demand.decrementAndGet();
                 subscriber.onNext(views.get(next++).duplicate());
             }
             if (ended || !cancelled && wrong == null && next < views.size()) {
-                return false;
+                return;
             }
             ended = true;
             if (!cancelled && wrong != null) {
@@ -257,7 +251,6 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
                 subscriber.onComplete();
             }
             release();
-            return false;
         }
     }
 }

@@ -184,14 +184,11 @@ public final class AsyncForm {
     // ---- reading: one thread at a time
 
     private void call() {
-        if (reading.trigger()) {
-            reading.run();
-        }
+        reading.triggerAndRun();
     }
 
-    private boolean readWhilePossible() {
+    private void readWhilePossible() {
         while (!hasEnded() && advance()) {}
-        return false;
     }
 
     /** Reads once, or ends the form. Returns false if nothing can be done before the next {@link #call}. */
