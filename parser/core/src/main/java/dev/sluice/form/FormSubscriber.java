@@ -5,6 +5,7 @@ import dev.sluice.task.IsolatedCall;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads.</b> The methods of {@link Flow.Subscriber} are called one after the other, as usual, on any thread, and never block. The
  * methods of {@link Flow.Subscription} are called by one thread at a time: a thread of the server, of the executor or of a sink, or the
- * thread that cancels {@link #completion()}. If the server requires these calls on a certain thread, the subscription must pass them on to
+ * thread that completes {@link #completion()}. If the server requires these calls on a certain thread, the subscription must pass them on to
  * that thread. Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()} completes on a thread of the
  * executor or of the server. If the executor rejects a task, the form fails with {@link MultipartException.Reason#UNAVAILABLE}, on the
  * thread that submitted the task.
@@ -85,7 +86,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
             Forms forms, FormOptions options, FormHead head, Executor executor, Executor timeChecks) {
         FormSubscriber made = new FormSubscriber(forms, options, head, executor, timeChecks);
         made.intake.completion().whenComplete(made::formEnded);
-        made.completion.whenComplete(made::receiverEnded);
+        made.completion.whenComplete(made::completed);
         made.checkPaceLater();
         return made;
     }
@@ -96,8 +97,9 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      * <p>The stage fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the failure given
      * to {@link #onError}. If the commit of a form has begun, the form can complete even after {@link #onError}.
      *
-     * <p>This is always the same future. If it is cancelled, the subscription is cancelled as well, and the form is aborted, or closed if
-     * it still completes. Do not cancel a stage that depends on it: the form would continue, and nothing would close it.
+     * <p>This is always the same future. If the receiver cancels it, or completes it in another way such as {@link
+     * CompletableFuture#orTimeout}, the subscription is cancelled as well, and the form is aborted, or closed if it still completes. Do not
+     * cancel a stage that depends on it: the form would continue, and nothing would close it.
      */
     public CompletionStage<MultipartForm> completion() {
         return completion;
@@ -131,7 +133,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
             given.cancel();
             return;
         }
-        proceed();
+        signalling.triggerAndRun();
     }
 
     /** @param buffer <em>transferred</em> */
@@ -139,14 +141,14 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     public void onNext(ByteBuf buffer) {
         requested = false;
         intake.offer(buffer);
-        proceed();
+        signalling.triggerAndRun();
     }
 
     @Override
     public void onComplete() {
         ended = true;
         intake.finish();
-        proceed();
+        signalling.triggerAndRun();
     }
 
     /**
@@ -158,7 +160,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
         Objects.requireNonNull(reason, "reason");
         ended = true;
         abort(reason);
-        proceed();
+        signalling.triggerAndRun();
     }
 
     private void abort(Throwable reason) {
@@ -169,14 +171,8 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
         }
     }
 
-    private void proceed() {
-        if (signalling.trigger()) {
-            signalling.run();
-        }
-    }
-
     /** Requests a buffer if there is demand. Otherwise, if the form has failed, cancels the subscription and reports the failure. */
-    private boolean signal() {
+    private void signal() {
         Flow.Subscription given = subscription.get();
         Throwable reason = failure;
         if (!ended && !completion.isDone() && intake.demand() > 0) {
@@ -195,24 +191,25 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
             }
             completion.completeExceptionally(reason);
         }
-        return false;
     }
 
     private void formEnded(@Nullable MultipartForm form, @Nullable Throwable thrown) {
         if (form == null) {
             failure = thrown instanceof CompletionException e && e.getCause() != null ? e.getCause() : thrown;
-            proceed();
+            signalling.triggerAndRun();
         } else if (!completion.complete(form)) { // the receiver has cancelled it
             form.close();
         }
     }
 
-    private void receiverEnded(@Nullable MultipartForm form, @Nullable Throwable thrown) {
-        if (completion.isCancelled()) {
-            failure = thrown;
-            abort(Objects.requireNonNull(thrown));
-            proceed(); // cancels the subscription
+    private void completed(@Nullable MultipartForm form, @Nullable Throwable thrown) {
+        if (!intake.isOver()) { // completed by the receiver
+            Throwable reason =
+                    thrown == null ? new CancellationException("the receiver has completed the form") : thrown;
+            failure = reason;
+            abort(reason);
         }
+        signalling.triggerAndRun(); // cancels the subscription, unless the body has ended
     }
 
     private void checkPaceLater() {
@@ -252,7 +249,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
 
         @Override
         public void wanted() {
-            proceed();
+            signalling.triggerAndRun();
         }
 
         @Override

@@ -23,6 +23,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -301,17 +302,71 @@ class FormSubscriberTest extends SpooledTest {
                 assertInstanceOf(MultipartException.class, failure(form)).reason());
     }
 
-    @Test
-    void completion_cancelled_abortsForm() {
+    @ParameterizedTest
+    @ValueSource(strings = {"is cancelled", "times out", "is completed"})
+    void completion_endedByReceiver_abortsForm(String event) {
         FormSubscriber form = subscriber(options(), HEAD, queued::add);
         form.onSubscribe(requests);
         form.onNext(bytes(new Upload().file("f", "f", "y".repeat(5000)).toBytes(), 0, 3000));
         runQueued();
         assertEquals(1, spool.files());
-        form.completion().toCompletableFuture().cancel(true);
+        CompletableFuture<MultipartForm> future = form.completion().toCompletableFuture();
+        switch (event) {
+            case "is cancelled" -> future.cancel(true);
+            case "times out" -> future.completeExceptionally(new TimeoutException()); // as orTimeout() does
+            default -> future.complete(null);
+        }
         assertTrue(requests.cancelled, "the subscription was not cancelled before the executor ran");
         runQueued();
         assertEquals(0, spool.files());
+    }
+
+    @Test
+    void completion_timedOutWhileRestIsDiscarded_cancelsSubscription() {
+        FormSubscriber form = subscriber(options().maxPartBytes(10), HEAD, Runnable::run);
+        form.onSubscribe(requests);
+        form.onNext(bytes(new Upload().file("f", "f", "y".repeat(5000)).toBytes(), 0, 3000));
+        assertFalse(requests.cancelled);
+        form.completion().toCompletableFuture().completeExceptionally(new TimeoutException());
+        assertTrue(requests.cancelled);
+    }
+
+    /** Nested turns would overflow the stack if a body of several GiB arrives faster than it is decoded. */
+    @Test
+    void turns_onCallingThread_areNotNested() throws Exception {
+        int[] depth = new int[2]; // now, and at most
+        Executor caller = task -> {
+            depth[1] = Math.max(depth[1], ++depth[0]);
+            task.run();
+            depth[0]--;
+        };
+        Readiness slow = Readiness.pending();
+        IdleSink sink = new IdleSink() {
+            @Override
+            public Readiness write(ByteBuf data) {
+                return slow;
+            }
+        };
+        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink)), HEAD, caller);
+        byte[] body = new Upload().file("f", "f", "y").toBytes();
+        int close = "\r\n--x--\r\n".length();
+        Queue<ByteBuf> buffers = new ArrayDeque<>();
+        buffers.add(bytes(body, 0, body.length - close));
+        for (int i = 0; i < 20; i++) {
+            buffers.add(Unpooled.buffer(1 << 20).writeZero(1 << 20));
+        }
+        buffers.add(bytes(body, body.length - close, body.length));
+        form.start(count -> {
+            ByteBuf next = buffers.poll();
+            if (next == null) {
+                form.onComplete();
+            } else {
+                form.onNext(next);
+            }
+        });
+        slow.ready(); // the rest is decoded on this thread
+        form.completion().toCompletableFuture().get(2, TimeUnit.MINUTES).close();
+        assertTrue(depth[1] <= 2, "nested tasks: " + depth[1]);
     }
 
     @ParameterizedTest
