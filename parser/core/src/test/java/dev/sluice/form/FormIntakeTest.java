@@ -52,6 +52,7 @@ class FormIntakeTest extends SpooledTest {
         final List<String> calls = new ArrayList<>();
         Readiness last = Readiness.READY;
         boolean inCall;
+        boolean closeFails;
 
         private Readiness later(String call) {
             assertFalse(inCall, "two calls of the sink overlap");
@@ -85,6 +86,9 @@ class FormIntakeTest extends SpooledTest {
         @Override
         public void close() {
             calls.add("close");
+            if (closeFails) {
+                last.fail(new IOException("closed"));
+            }
         }
     }
 
@@ -501,8 +505,10 @@ class FormIntakeTest extends SpooledTest {
 
     @Test
     void part_publishedDuringAbort_isRetracted() throws IOException {
-        for (boolean seen : new boolean[] {false, true}) {
+        for (String publication : List.of("is pending", "is ready", "fails")) {
+            boolean seen = publication.equals("is ready");
             Remote first = new Remote();
+            first.closeFails = publication.equals("fails");
             Remote second = new Remote();
             PushedForm form = received(first, second);
             form.intake().finish();

@@ -414,7 +414,7 @@ public final class FormAssembler {
         if (last != null && last.failure() == null) {
             PartSink unsettled = sinks.get(published);
             undo(unsettled::close, reason); // a closed sink does not become visible later
-            if (last.isReady()) {
+            if (last.isReady() && last.failure() == null) {
                 undo(unsettled::retract, reason);
             }
         }
