@@ -21,9 +21,14 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The parts, texts and files of a form. */
 class FormTest extends SpooledTest {
@@ -427,15 +432,15 @@ class FormTest extends SpooledTest {
         try (MultipartForm form = upload.read(exact)) {
             assertEquals(2, form.files().size());
         }
-        Map<Reason, FormOptions> oneLess = Map.of(
-                Reason.TOO_MANY_PARTS, exact.toBuilder().maxParts(3).build(),
-                Reason.TOO_MANY_FILES, exact.toBuilder().maxFiles(1).build(),
-                Reason.HEADERS_TOO_LARGE,
-                        exact.toBuilder().maxHeaderBytes(headerBytes - 1).build());
-        oneLess.forEach((reason, options) -> assertEquals(
-                reason,
-                assertThrows(MultipartException.class, () -> upload.read(options))
-                        .reason()));
+        Map<Reason, Long> oneLess =
+                Map.of(Reason.TOO_MANY_PARTS, 3L, Reason.TOO_MANY_FILES, 1L, Reason.HEADERS_TOO_LARGE, headerBytes - 1);
+        oneLess.forEach((reason, limit) -> {
+            FormOptions options =
+                    exact.toBuilder().set(reason.setting(), limit.toString()).build();
+            MultipartException rejected = assertThrows(MultipartException.class, () -> upload.read(options));
+            assertEquals(reason, rejected.reason());
+            assertEquals(limit, rejected.limit());
+        });
     }
 
     @Test
@@ -470,6 +475,25 @@ class FormTest extends SpooledTest {
             assertEquals(body.indexOf('\u00FF', body.indexOf('\u00FF') + 1), second.offset());
             assertEquals(49, form.deviations().get(99).partIndex());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--y--", ""})
+    void summary_countsAllDeviationsInNestedBodies(String close) throws IOException {
+        AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
+        Upload upload = new Upload()
+                .part(
+                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                        "--y\r\nX: \u00FF\r\n\r\nA\r\n".repeat(101) + close);
+        FormOptions options = compatible(options()).metrics(end::set).build();
+        if (close.isEmpty()) {
+            assertThrows(MultipartException.class, () -> upload.read(options));
+        } else {
+            upload.read(options).close();
+        }
+        FormSummary summary = Objects.requireNonNull(end.get());
+        assertEquals(101, summary.deviations());
+        assertEquals(100, summary.reported().size());
     }
 
     @Test

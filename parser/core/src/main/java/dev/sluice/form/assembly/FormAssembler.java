@@ -63,7 +63,7 @@ public final class FormAssembler {
     private @Nullable PartDestination destination;
     private boolean partEnds;
     private boolean finished;
-    private boolean over;
+    private boolean ended;
     private long overhead;
 
     /**
@@ -201,7 +201,7 @@ public final class FormAssembler {
             case PART_END -> partEnds = true;
             case NEED_INPUT -> nestedHasMore = false;
             case END -> {
-                reporter.nestedBodyEnded(inner.deviations());
+                reporter.nestedBodyEnded(inner);
                 inner.decoder.close();
                 nested = null;
                 memory.releaseToBudget(headerReserve());
@@ -384,7 +384,7 @@ public final class FormAssembler {
 
     /** Releases everything except the {@link #form}, which is <em>transferred</em> to the caller. */
     public void handOver() {
-        over = true;
+        ended = true;
         decoder.close();
         sinks.forEach(sink -> IsolatedCall.run(sink::close));
         memory.releaseToBudget(headerReserve());
@@ -403,10 +403,13 @@ public final class FormAssembler {
 
     /** Releases everything. Exceptions of the clean-up are added to {@code reason}. Idempotent. */
     public void fail(Throwable reason, boolean aborted) {
-        if (over) {
+        if (ended) {
             return;
         }
-        over = true;
+        ended = true;
+        if (nested != null) {
+            reporter.nestedBodyEnded(nested);
+        }
         boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
         boolean unexplained = aborted && !overloaded; // an abort for lack of a thread has the outcome OVERLOADED
         reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);

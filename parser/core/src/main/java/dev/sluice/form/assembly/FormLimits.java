@@ -10,7 +10,7 @@ import dev.sluice.PartHead;
  * decoder of a nested body counts only its own parts.
  */
 final class FormLimits {
-    private final MultipartOptions options;
+    final MultipartOptions options;
     private long parts;
     private long files;
     private long headerBytes;

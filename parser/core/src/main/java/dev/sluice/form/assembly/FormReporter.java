@@ -100,9 +100,11 @@ public final class FormReporter {
         spilledBytes += size;
     }
 
-    void nestedBodyEnded(List<ReportedDeviation> deviations) {
-        nestedDeviationCount += deviations.size();
-        deviations.stream().limit(MAX_REPORTED - nestedDeviations.size()).forEach(nestedDeviations::add);
+    void nestedBodyEnded(NestedBody nested) {
+        nestedDeviationCount += nested.decoder.deviationCount();
+        nested.deviations().stream()
+                .limit(MAX_REPORTED - nestedDeviations.size())
+                .forEach(nestedDeviations::add);
     }
 
     /** {@return the first 100 deviations, of the body and then of its nested bodies} */

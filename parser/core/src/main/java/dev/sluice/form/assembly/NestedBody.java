@@ -4,6 +4,7 @@ import dev.sluice.Boundary;
 import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
 import dev.sluice.PartHead;
 import dev.sluice.ReportedDeviation;
@@ -14,10 +15,12 @@ import org.jspecify.annotations.Nullable;
 /** A {@code multipart/mixed} body in a form field (RFC 2388 section 4.2), one level deep. Its parts have the name of the field. */
 final class NestedBody {
     private final PartHead outer;
+    private final long maxHeaderBytes;
     final MultipartDecoder decoder;
 
-    private NestedBody(PartHead outer, MultipartDecoder decoder) {
+    private NestedBody(PartHead outer, long maxHeaderBytes, MultipartDecoder decoder) {
         this.outer = outer;
+        this.maxHeaderBytes = maxHeaderBytes;
         this.decoder = decoder;
     }
 
@@ -35,8 +38,8 @@ final class NestedBody {
         }
         MultipartOptions remaining = counts.remaining(part);
         try {
-            return new NestedBody(
-                    part, MultipartDecoder.create(Boundary.anyMultipart(type, remaining.preset()), remaining));
+            Boundary boundary = Boundary.anyMultipart(type, remaining.preset());
+            return new NestedBody(part, counts.options.maxHeaderBytes(), MultipartDecoder.create(boundary, remaining));
         } catch (MultipartException e) {
             throw within(part, e);
         }
@@ -51,7 +54,8 @@ final class NestedBody {
         try {
             return decoder.next();
         } catch (MultipartException e) {
-            throw within(outer, e);
+            boolean isRest = e.reason() == Reason.HEADERS_TOO_LARGE; // the decoder has only the rest of this limit
+            throw within(outer, isRest ? e.toBuilder().limit(maxHeaderBytes).build() : e);
         }
     }
 
