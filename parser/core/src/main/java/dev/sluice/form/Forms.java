@@ -157,7 +157,8 @@ public final class Forms implements Closeable {
     /**
      * Deletes the spool directory that {@link #open} created. Forms that are still open lose their files.
      *
-     * @throws IOException if a file could not be deleted; the next spool in the same directory deletes it
+     * @throws IOException if a file could not be deleted; another call, or the next process with a spool in the same directory, tries
+     *     again
      */
     @Override
     public void close() throws IOException {

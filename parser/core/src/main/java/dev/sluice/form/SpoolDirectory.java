@@ -89,8 +89,8 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * {@return the number of failed attempts to delete a file} The spool tries again later. Until then the file counts
-     * against the quota.
+     * {@return the number of failed attempts to delete a file} The spool tries again later. Until then the file counts against the quota,
+     * unless a killed process has left it. The next process with a spool in the same directory tries again to delete such a file.
      */
     public long failedDeletes() {
         return spool.failedDeletes();
@@ -99,7 +99,7 @@ public final class SpoolDirectory implements Closeable {
     /**
      * Deletes the directory with all files in it, including detached ones. Idempotent.
      *
-     * @throws IOException if a file could not be deleted; another call, or a later spool in the same directory, tries
+     * @throws IOException if a file could not be deleted; another call, or the next process with a spool in the same directory, tries
      *     again
      */
     @Override

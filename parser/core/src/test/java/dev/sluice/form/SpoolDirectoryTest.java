@@ -252,6 +252,20 @@ class SpoolDirectoryTest {
     }
 
     @Test
+    void sweep_fileThatCannotBeDeleted_isCounted() throws IOException {
+        Path orphan = Files.createDirectory(root.resolve("sluice-1-2-dead"));
+        Path lock = Files.writeString(root.resolve("sluice-1-2-dead.lock"), "");
+        Files.writeString(orphan.resolve("a"), "left");
+        Files.writeString(orphan.resolve("b"), "left");
+        Files.writeString(Files.createDirectory(orphan.resolve("c")).resolve("d"), "not a file of a spool");
+        try (SpoolDirectory spool = spool().open()) {
+            assertEquals(2, spool.sweptFiles());
+            assertEquals(1, spool.failedDeletes());
+            assertTrue(Files.exists(lock), "no later process could sweep the directory");
+        }
+    }
+
+    @Test
     void filesOfDeadProcessWithTheSameId_areSwept() throws IOException {
         ProcessHandle process = ProcessHandle.current();
         for (long started :

@@ -196,4 +196,23 @@ class TortureTest {
             assertEquals(List.of(), Upload.list(spool.path()));
         }
     }
+
+    @Test
+    void failedDelete_isTriedAgain_ifAFormExceedsTheQuota() throws IOException {
+        FaultyFileSystem files = prepare();
+        try (SpoolDirectory spool = SpoolDirectory.builder(files.wrap(root.resolve("spool")))
+                .keepFreeBytes(0)
+                .maxSpoolBytes(2 << 20)
+                .open()) {
+            FormOptions options = FormOptions.builder(spool, budget).build();
+            MultipartForm form =
+                    new Upload().file("f", "f", "x".repeat(1 << 20)).read(options);
+            files.failAt(0);
+            form.close();
+            assertEquals(1, spool.files());
+            files.failAt(-1);
+            PushedForm.create(Upload.BOUNDARY, options, 3 << 20).close();
+            assertEquals(0, spool.files());
+        }
+    }
 }

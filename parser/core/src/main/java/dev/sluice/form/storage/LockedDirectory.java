@@ -126,19 +126,21 @@ final class LockedDirectory implements Closeable {
     @Override
     public void close() throws IOException {
         try (lock) {
-            empty(directory);
+            empty(directory, new Deletions());
             Files.deleteIfExists(directory);
         }
         Files.deleteIfExists(lockFile);
     }
 
-    /**
-     * Deletes the directories of dead processes that belong to the same user as {@code own}.
-     *
-     * @return the number of deleted files
-     */
-    static int sweep(Path root, LockedDirectory own) throws IOException {
-        int removed = 0;
+    /** Counts the files that could be deleted, and those that could not. */
+    static final class Deletions {
+        int done;
+        int failed;
+    }
+
+    /** {@return the deleted files in the directories of dead processes that belong to the same user as {@code own}} */
+    static Deletions sweep(Path root, LockedDirectory own) throws IOException {
+        Deletions deletions = new Deletions();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
             for (Path lockFile : entries) {
                 String name = lockFile.getFileName().toString();
@@ -146,30 +148,28 @@ final class LockedDirectory implements Closeable {
                         name.startsWith(PREFIX_OF_ALL) && name.endsWith(LOCK) && !name.startsWith(ThisProcess.PREFIX);
                 if (foreign && hasOwnerOf(lockFile, own.lockFile)) {
                     Path directory = root.resolve(name.substring(0, name.length() - LOCK.length()));
-                    removed += sweepOne(directory, lockFile, own);
+                    sweepOne(directory, lockFile, own, deletions);
                 }
             }
         }
-        return removed;
+        return deletions;
     }
 
-    private static int sweepOne(Path directory, Path lockFile, LockedDirectory own) {
+    private static void sweepOne(Path directory, Path lockFile, LockedDirectory own, Deletions deletions) {
         Set<OpenOption> options = Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-        int removed = 0;
         try (FileChannel channel = FileChannel.open(lockFile, options)) {
             FileLock held = channel.tryLock();
             if (held == null) {
-                return 0; // the owner is alive
+                return; // the owner is alive
             }
             if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) && hasOwnerOf(directory, own.directory)) {
-                removed = empty(directory);
+                empty(directory, deletions);
                 Files.delete(directory);
             }
             Files.deleteIfExists(lockFile);
         } catch (IOException | OverlappingFileLockException e) {
-            return removed; // swept by another process, or not permitted: the next start tries again
+            // swept by another process, or not permitted: the next start tries again
         }
-        return removed;
     }
 
     private static boolean hasOwnerOf(Path path, Path other) {
@@ -182,29 +182,24 @@ final class LockedDirectory implements Closeable {
         }
     }
 
-    /**
-     * Deletes as many files in {@code directory} as possible.
-     *
-     * @return the number of deleted files
-     */
-    private static int empty(Path directory) throws IOException {
-        int removed = 0;
+    /** Deletes as many files in {@code directory} as possible. */
+    private static void empty(Path directory, Deletions deletions) throws IOException {
         IOException failure = null;
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
             for (Path file : files) {
                 try {
-                    removed += Files.deleteIfExists(file) ? 1 : 0;
+                    deletions.done += Files.deleteIfExists(file) ? 1 : 0;
                 } catch (IOException e) {
+                    deletions.failed++;
                     failure = e;
                 }
             }
         } catch (NoSuchFileException | NotDirectoryException e) {
-            return removed; // deleted by another process
+            return; // deleted by another process
         }
         if (failure != null) {
             throw failure;
         }
-        return removed;
     }
 
     /**

@@ -27,7 +27,7 @@ public final class Spool implements Closeable {
     /** The default quota has room for this many forms of the largest size. */
     private static final int FORMS = 16;
 
-    /** The number of failed deletions to repeat for each new file. */
+    /** The number of failed deletions to repeat for each new file, and for each form that exceeds the quota. */
     private static final int MAX_RETRIES = 2;
 
     private final Path root;
@@ -65,7 +65,9 @@ public final class Spool implements Closeable {
         LockedDirectory made = LockedDirectory.create(root, names);
         this.current = made;
         try {
-            this.swept = LockedDirectory.sweep(root, made);
+            LockedDirectory.Deletions deletions = LockedDirectory.sweep(root, made);
+            this.swept = deletions.done;
+            this.failedDeletes.set(deletions.failed);
         } catch (IOException | RuntimeException e) {
             try (made) {
                 throw e;
@@ -204,6 +206,9 @@ public final class Spool implements Closeable {
      * @throws MultipartException if the bytes do not fit
      */
     public void requireRoom(long count) throws IOException {
+        if (count > quota.get() - bytes.get()) {
+            retryDeletes(); // a form that is rejected here creates no file, which would also try again
+        }
         checkQuota(count, bytes.get());
         if (keepFreeBytes > 0 && count >= CHECK_EVERY) {
             checkUsable(count);
