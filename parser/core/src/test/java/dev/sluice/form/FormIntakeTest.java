@@ -898,6 +898,19 @@ class FormIntakeTest extends SpooledTest {
     }
 
     @Test
+    void rejectedClient_afterItsBody_doesNotWakeTheSource() {
+        AtomicLong now = new AtomicLong();
+        FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();
+        PushedForm source = new PushedForm(new FormHead("text/plain", 10, false));
+        FormIntake intake = Forms.of(options).receive(source, options);
+        intake.offer(Unpooled.wrappedBuffer(new byte[10]));
+        intake.finish();
+        now.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        intake.checkPace(now.get());
+        assertEquals(0, source.wanted);
+    }
+
+    @Test
     void slowClient_sendsBeforeTheEndIsConfirmed_continues() throws IOException {
         AtomicLong now = new AtomicLong();
         FormOptions options = FormOptions.inMemory(budget).clock(now::get).build();

@@ -50,7 +50,7 @@ public final class Deadlines {
      * Stops the clock of the client, because bytes or the end of the body have arrived. Call this method after the
      * bytes are in the queue, so that {@link #awaitClient} cannot start the clock again too early.
      *
-     * <p>If the queue discards the bytes, the clock starts again immediately.
+     * <p>If the queue discards the bytes, the clock starts again immediately, unless the body has ended.
      *
      * @return whether the client was fast enough
      */
@@ -64,7 +64,8 @@ public final class Deadlines {
             pace.stopWaiting(now);
             pace.received(bytes);
             boolean inTime = !pace.isTooSlow(now);
-            if (queue.isDiscarding()) { // read in the lock: discard() is called before awaitClient()
+            if (queue.isDiscarding()
+                    && !queue.isFinished()) { // read in the lock: discard() is called before awaitClient()
                 pace.startWaiting(now);
             }
             return inTime;
