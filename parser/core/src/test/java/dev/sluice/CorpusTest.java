@@ -104,9 +104,11 @@ class CorpusTest {
     @ParameterizedTest
     @EnumSource
     void bufferKind_doesNotChangeResult(BufferKind kind) {
+        int turn = kind.ordinal();
         for (Run run : runs()) {
             int size = run.source.body().length;
-            if (size > 2 * CLOSED && CLOSED < 2048) {
+            // In short builds, the kinds take turns with the presets of each small case.
+            if (CLOSED < 2048 && (size > 2 * CLOSED || turn++ % Verdict.ALL.size() != 0)) {
                 continue;
             }
             Result whole = run.whole();

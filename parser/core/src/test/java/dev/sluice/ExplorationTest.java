@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Timeout;
  *   <li>The witness has the same result in one chunk, in any two chunks, and in chunks of one byte.
  *   <li>The same is true for the witness followed by any word. Byte values that have the same effect in every state form a class, and words
  *       use one byte of each class. A word is a sequence of two or three such bytes (two in short builds), or a delimiter with such a byte
- *       before it, after it, or in place of one of its bytes. Delimiters are split into two chunks at any place (at every fourth
+ *       before it, after it, or in place of one of its bytes. Delimiters are split into two chunks at any place (at every eighth
  *       in short builds).
  *   <li>Random bodies lead to a known abstract state, and have the same future as its witness: each byte causes the same events and
  *       leads to the same abstract state. This is evidence that abstract states contain everything that matters.
@@ -60,7 +60,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("sized")
 class ExplorationTest {
     /** The number of random bodies whose future is compared with the future of another body in the same abstract state. */
-    private static final int WALKS = ProofSize.of("sluice.exploration.walks", 2_000, 20_000);
+    private static final int WALKS = ProofSize.of("sluice.exploration.walks", 1_000, 20_000);
 
     private static final UnpooledByteBufAllocator HEAP = new UnpooledByteBufAllocator(false, true);
 
@@ -68,7 +68,7 @@ class ExplorationTest {
     private static final int WORDS = ProofSize.of("sluice.exploration.words", 2, 3);
 
     /** The step between the places where delimiters are split. */
-    private static final int STRIDE = ProofSize.of("sluice.exploration.stride", 4, 1);
+    private static final int STRIDE = ProofSize.of("sluice.exploration.stride", 8, 1);
 
     /** Small limits; -1 for no limit. An abstract state contains the counters of the limits that are set. */
     private record Limits(int body, int part, int parts, int preamble, int epilogue, int header, int headers) {

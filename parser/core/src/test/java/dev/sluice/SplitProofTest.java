@@ -44,13 +44,13 @@ class SplitProofTest {
     private static final int LARGEST_LIMITED = ProofSize.of("sluice.splitProof.largestLimited", 200, 300);
 
     /** The step between the ends of second chunks that are tested. */
-    private static final int STRIDE_OF_ENDS = ProofSize.of("sluice.splitProof.ends", 5, 1);
+    private static final int STRIDE_OF_ENDS = ProofSize.of("sluice.splitProof.ends", 11, 1);
 
     /**
      * The step between the ends of second chunks in the proofs with limits and with a forced mode of the search. After a failure, the step
      * is the square of this number.
      */
-    private static final int STRIDE = ProofSize.of("sluice.splitProof.stride", 12, 1);
+    private static final int STRIDE = ProofSize.of("sluice.splitProof.stride", 23, 1);
 
     /** The minimum lengths of a delimiter that is searched by grams: in an array, and in memory without passes. */
     private static final int MIN_GRAM_LENGTH = 32;

@@ -179,9 +179,14 @@ class SafeFilenameTest {
         assertSafe("a", "a" + ". ".repeat(300) + "b".repeat(40));
     }
 
+    /** Unassigned and private-use characters are removed. They are seven of eight, so only some of them are tested. */
     @Test
     void anyCharacter_staysSafeInEveryNormalForm() {
         for (int c = 0; c <= Character.MAX_CODE_POINT; c++) {
+            int type = Character.getType(c);
+            if ((type == Character.UNASSIGNED || type == Character.PRIVATE_USE) && c % 61 != 0) {
+                continue;
+            }
             String name = 'a' + Character.toString(c) + "\u0338b";
             String safe = SafeFilename.of(name);
             assertTrue(Normalizer.isNormalized(safe, Form.NFKC), () -> "for " + escape(name));

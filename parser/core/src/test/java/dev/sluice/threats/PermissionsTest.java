@@ -47,6 +47,8 @@ class PermissionsTest {
                         "-c",
                         "umask 000; exec \"$0\" \"$@\"",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
                         Child.class.getName(),
