@@ -10,7 +10,6 @@ import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.CorruptedFrameException;
-import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
@@ -19,7 +18,6 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.ReadOnlyHttpHeaders;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
@@ -125,14 +123,7 @@ final class FormExchange implements FormSource {
 
     /** {@return the response with a length, and with headers that the handler can change} */
     private static FullHttpResponse complete(FullHttpResponse response) {
-        FullHttpResponse complete = response.headers() instanceof ReadOnlyHttpHeaders
-                ? new DefaultFullHttpResponse(
-                        response.protocolVersion(),
-                        response.status(),
-                        response.content(),
-                        response.headers().copy(),
-                        response.trailingHeaders())
-                : response;
+        FullHttpResponse complete = (FullHttpResponse) RequestState.changeable(response);
         if (!HttpUtil.isContentLengthSet(complete) && !HttpUtil.isTransferEncodingChunked(complete)) {
             HttpUtil.setContentLength(complete, complete.content().readableBytes());
         }

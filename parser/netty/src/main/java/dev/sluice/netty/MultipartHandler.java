@@ -263,9 +263,9 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             response.release(); // the connection is closed
         } else {
             handleQueue(ctx); // discards the queued rest of a rejected body, so that the connection may stay open
-            request.responseBegins(response, group.isShuttingDown() || inbound.isExhausted());
+            HttpResponse head = request.responseBegins(response, group.isShuttingDown() || inbound.isExhausted());
             closer.restartTimer();
-            ctx.writeAndFlush(response).addListener(whenSent(ctx));
+            ctx.writeAndFlush(head).addListener(whenSent(ctx));
         }
     }
 
@@ -273,11 +273,11 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
         boolean interim = message instanceof HttpResponse head && head.status().code() < 200;
         boolean responds = !interim && request.isForNextHandlers();
-        if (responds && message instanceof HttpResponse head) {
-            request.responseBegins(head, group.isShuttingDown() || inbound.isExhausted());
-        }
+        Object sent = responds && message instanceof HttpResponse head
+                ? request.responseBegins(head, group.isShuttingDown() || inbound.isExhausted())
+                : message;
         boolean last = responds && (message instanceof LastHttpContent || message instanceof HttpChunkedInput);
-        ctx.write(message, last ? promise.unvoid().addListener(whenSent(ctx)) : promise);
+        ctx.write(sent, last ? promise.unvoid().addListener(whenSent(ctx)) : promise);
     }
 
     private ChannelFutureListener whenSent(ChannelHandlerContext ctx) {

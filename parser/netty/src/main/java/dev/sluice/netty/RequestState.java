@@ -1,7 +1,13 @@
 package dev.sluice.netty;
 
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
@@ -58,24 +64,41 @@ final class RequestState {
         return fullyReceived;
     }
 
+    /** Records a message of the body. After a malformed one, the decoder ignores everything that the client sends. */
     void received(Object message) {
         fullyReceived |= message instanceof LastHttpContent;
+        last |= message instanceof HttpObject part && part.decoderResult().isFailure();
     }
 
     /**
      * Begins the response, and sets its {@code Connection} header.
      *
+     * @param head <em>transferred</em>
      * @param closing whether to close the connection even if the request and the response would keep it open
+     * @return the response to send, <em>transferred</em>: a copy if a header must be set and the headers are read-only
      */
-    void responseBegins(HttpResponse head, boolean closing) {
+    HttpResponse responseBegins(HttpResponse head, boolean closing) {
         maxDrainBytes = form == null ? maxDrainBytes : form.options().maxDrainBytes();
         form = null;
         last |= closing || isForm && !fullyReceived || !HttpUtil.isKeepAlive(head);
-        if (last) {
-            head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-        } else if (http10 && isForm) {
-            head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+        if (!last && !(http10 && isForm)) {
+            return head;
         }
+        HttpResponse changed = changeable(head);
+        changed.headers().set(HttpHeaderNames.CONNECTION, last ? HttpHeaderValues.CLOSE : HttpHeaderValues.KEEP_ALIVE);
+        return changed;
+    }
+
+    /** {@return the response, or a copy with the same content if its headers are read-only} */
+    static HttpResponse changeable(HttpResponse response) {
+        if (response.headers() instanceof DefaultHttpHeaders) {
+            return response;
+        }
+        HttpHeaders headers = response.headers().copy();
+        return response instanceof FullHttpResponse full
+                ? new DefaultFullHttpResponse(
+                        full.protocolVersion(), full.status(), full.content(), headers, full.trailingHeaders())
+                : new DefaultHttpResponse(response.protocolVersion(), response.status(), headers);
     }
 
     void responseSent(boolean successfully) {

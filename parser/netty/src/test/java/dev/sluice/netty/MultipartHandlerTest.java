@@ -33,7 +33,6 @@ import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
-import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
@@ -48,6 +47,7 @@ import io.netty.handler.codec.http.HttpContentDecompressor;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
@@ -753,23 +753,35 @@ class MultipartHandlerTest {
         String head = "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE
                 + "\r\nExpect: 100-continue\r\n" + line + "\r\n\r\n";
         channel.writeInbound(Unpooled.copiedBuffer(head, StandardCharsets.US_ASCII));
+        assertBadRequestAndClose();
+        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
+        assertFalse(upload.optionsCalled.isDone());
+    }
+
+    /** The codec ignores everything that follows a malformed chunk. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/upload", "/other"})
+    void malformedChunk_connectionIsClosedAfterTheResponse(String uri) {
+        open(onLoop(), new HttpServerCodec());
+        String request = "POST " + uri + " HTTP/1.1\r\nHost: x\r\nContent-Type: " + Upload.TYPE
+                + "\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n";
+        channel.writeInbound(Unpooled.copiedBuffer(request, StandardCharsets.US_ASCII));
+        if (uri.equals("/other")) {
+            channel.releaseInbound();
+            channel.writeOutbound(Upload.text(400, ""));
+        }
+        assertBadRequestAndClose();
+        assertFalse(channel.isOpen());
+    }
+
+    /** Checks the next encoded response and releases it. */
+    private void assertBadRequestAndClose() {
         channel.runPendingTasks();
         ByteBuf response = channel.readOutbound();
         assertNotNull(response, "no response");
         String text = response.toString(StandardCharsets.US_ASCII);
         response.release();
         assertTrue(text.startsWith("HTTP/1.1 400 ") && text.contains("connection: close"), text);
-        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
-        assertFalse(upload.optionsCalled.isDone());
-    }
-
-    @Test
-    void malformedChunk_isAnsweredWith400() {
-        open(onLoop());
-        LastHttpContent broken = new DefaultLastHttpContent(Unpooled.EMPTY_BUFFER);
-        broken.setDecoderResult(DecoderResult.failure(new NumberFormatException("xyz")));
-        channel.writeInbound(head("/upload"), content(new byte[3]), broken);
-        assertAnswer(400, false);
     }
 
     @Test
@@ -909,6 +921,32 @@ class MultipartHandlerTest {
         channel.releaseInbound();
         channel.writeInbound(content(new byte[50]));
         assertNull(channel.readInbound(), "the rest of the body reaches the next handlers");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void nextHandlersResponse_withReadOnlyHeaders_isSentAndConnectionIsClosed(boolean isFull) {
+        open(onLoop());
+        channel.writeInbound(head("/other", "Connection", "close"), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.releaseInbound();
+        HttpHeaders headers = new ReadOnlyHttpHeaders(true, "Content-Length", "0");
+        if (isFull) {
+            channel.writeOutbound(new DefaultFullHttpResponse(
+                    HttpVersion.HTTP_1_1,
+                    HttpResponseStatus.OK,
+                    Unpooled.EMPTY_BUFFER,
+                    headers,
+                    EmptyHttpHeaders.INSTANCE));
+        } else {
+            channel.writeOutbound(
+                    new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK, headers),
+                    LastHttpContent.EMPTY_LAST_CONTENT);
+        }
+        HttpResponse response = channel.readOutbound();
+        assertEquals("close", response.headers().get("Connection"));
+        assertEquals("0", response.headers().get("Content-Length"));
+        channel.runPendingTasks();
+        assertFalse(channel.isOpen());
     }
 
     @Test
@@ -1188,13 +1226,14 @@ class MultipartHandlerTest {
     }
 
     /** The handler sets a length, and {@code Connection: close} for a client of HTTP/1.0. */
-    @Test
-    void response_withReadOnlyHeaders_isSent() {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void response_withReadOnlyHeaders_isSent(boolean isEmpty) {
         FullHttpResponse readOnly = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1,
                 HttpResponseStatus.OK,
                 Unpooled.buffer().writeZero(41),
-                new ReadOnlyHttpHeaders(true),
+                isEmpty ? EmptyHttpHeaders.INSTANCE : new ReadOnlyHttpHeaders(true),
                 EmptyHttpHeaders.INSTANCE);
         open(MultipartHandlers.onEventLoop(
                 Forms.of(options), request -> (form, fields) -> CompletableFuture.completedStage(readOnly)));
