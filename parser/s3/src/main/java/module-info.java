@@ -11,6 +11,7 @@ module dev.sluice.s3 {
     requires software.amazon.awssdk.regions;
     requires software.amazon.awssdk.utils;
     requires io.netty.buffer;
+    requires io.netty.common;
     requires org.reactivestreams;
     requires static transitive org.jspecify;
 

@@ -192,9 +192,7 @@ final class CommitProtocol {
         outcome.whenComplete((standing, failure) -> limit.cancel(false));
         return outcome.thenAccept(standing -> {
             if (!standing.equals(record)) {
-                throw new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
-                        .saying("the form took so long that it was ended by a sweep; send it again")
-                        .build());
+                throw new CompletionException(tookSoLong("it was ended by a sweep"));
             }
         });
     }
@@ -217,7 +215,7 @@ final class CommitProtocol {
     private CompletableFuture<FormRecord> settle(
             FormRecord mine, @Nullable String etag, BooleanSupplier mayWrite, int attempt) {
         if (!mayWrite.getAsBoolean()) {
-            return CompletableFuture.failedFuture(new IOException("the form took too long"));
+            return CompletableFuture.failedFuture(tookSoLong("it can no longer be committed"));
         }
         return Retries.tryCall(() -> store.write(recordKey(mine.id()), mine.bytes(), etag))
                 .handle((written, failure) -> failure)
@@ -236,6 +234,12 @@ final class CommitProtocol {
                             return store.after(PAUSE.multipliedBy(1L << attempt))
                                     .thenCompose(paused -> settle(mine, etag, mayWrite, attempt + 1));
                         }));
+    }
+
+    private static MultipartException tookSoLong(String that) {
+        return MultipartException.because(Reason.UNAVAILABLE)
+                .saying("the form took so long that " + that + "; send it again")
+                .build();
     }
 
     private CompletionException unknown(String id, Throwable cause) {
@@ -314,8 +318,9 @@ final class CommitProtocol {
 
     // ---- for readers
 
+    /** {@return the record or tombstone as it was read, or null} An invalid identifier is not put into a key: a client may have sent it. */
     CompletableFuture<ObjectStore.@Nullable Content> readRecord(String id) {
-        return store.read(recordKey(id));
+        return isId(id) ? store.read(recordKey(id)) : CompletableFuture.completedFuture(null);
     }
 
     /** {@return the intact record or tombstone of a form, or null if there is none} */

@@ -140,7 +140,8 @@ final class FormUpload {
         String number = String.valueOf(files.size() + 1);
         boolean isChosen = chosenKey != null;
         String key = Objects.requireNonNullElseGet(chosenKey, () -> sinks.protocol.fileKey(id, number));
-        ObjectStore.Target target = new ObjectStore.Target(key, contentType, metadata, isChosen && sinks.onlyNew);
+        ObjectStore.Target target = new ObjectStore.Target(
+                key, Objects.requireNonNull(contentType, "contentType"), metadata, isChosen && sinks.onlyNew);
         S3Sink file = new S3Sink(this, part, target, number, isChosen);
         files.add(file);
         return file;

@@ -13,6 +13,8 @@ import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
@@ -116,6 +118,12 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
                             request -> request.bucket(bucket).key(key).ifMatch(etag),
                             AsyncResponseTransformer.toPublisher())
                     .thenCompose(content -> content.subscribe(crc::update))
+                    .exceptionally(
+                            failure -> { // the SDK does not convert failures of the body
+                                throw Retries.unwrap(failure) instanceof SdkException e
+                                        ? e
+                                        : SdkClientException.create("the object could not be read", failure);
+                            })
                     .thenApply(read -> Segment.base64(crc));
         });
     }

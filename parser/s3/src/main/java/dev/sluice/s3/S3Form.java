@@ -80,7 +80,7 @@ public final class S3Form implements PartDecider, FormAdmission {
         if (filename == null) {
             return PartDecision.storeInMemory();
         }
-        Function<byte[], String> sniffer = claimedType(part) == null ? sinks.sniffer : null;
+        Function<byte[], @Nullable String> sniffer = claimedType(part) == null ? sinks.sniffer : null;
         if (sniffer == null && !filename.isEmpty()) {
             return PartDecision.to(sink(part));
         }
@@ -88,7 +88,10 @@ public final class S3Form implements PartDecider, FormAdmission {
             if (filename.isEmpty() && first.length == 0) {
                 return PartDecision.storeInMemory(); // the user left the input empty
             }
-            return PartDecision.to(sniffer == null ? sink(part) : sink(part, sniffer.apply(first)));
+            return PartDecision.to(
+                    sniffer == null
+                            ? sink(part)
+                            : sink(part, Objects.requireNonNullElse(sniffer.apply(first), UNKNOWN_TYPE)));
         });
     }
 

@@ -41,7 +41,7 @@ public class S3Sinks {
     final boolean onlyNew;
     final boolean clientContentType;
     final int sniffedBytes;
-    final @Nullable Function<byte[], String> sniffer;
+    final @Nullable Function<byte[], @Nullable String> sniffer;
 
     /** Not private, and the class is not final, so that containers can create proxies. */
     S3Sinks(Builder builder) {
@@ -166,7 +166,7 @@ public class S3Sinks {
         private boolean onlyNew;
         private boolean clientContentType;
         private int sniffedBytes;
-        private @Nullable Function<byte[], String> sniffer;
+        private @Nullable Function<byte[], @Nullable String> sniffer;
 
         private Builder(ObjectStore store, MemoryBudget budget) {
             this.store = Objects.requireNonNull(store, "store");
@@ -222,8 +222,9 @@ public class S3Sinks {
          * Takes the media type of an object from its first bytes; by default it is {@code application/octet-stream}.
          *
          * @param bytes how many of the first bytes are passed to {@code value}, 1 to 8192
+         * @param value returns null if the type is unknown
          */
-        public Builder sniff(int bytes, Function<byte[], String> value) {
+        public Builder sniff(int bytes, Function<byte[], @Nullable String> value) {
             this.sniffedBytes = within(bytes, 1, 8192, "bytes");
             this.sniffer = Objects.requireNonNull(value, "sniffer");
             return this;

@@ -4,6 +4,7 @@ import dev.sluice.form.flow.KeptMemory;
 import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.util.ReferenceCountUtil;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -184,7 +185,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     void release() {
         if (users.decrementAndGet() == 0) {
             endGathering();
-            buffers.forEach(ByteBuf::release);
+            buffers.forEach(ReferenceCountUtil::safeRelease); // another sink may have released one by mistake
             whenFree.accept(this);
         }
     }

@@ -51,6 +51,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
@@ -330,8 +331,8 @@ class CommitTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void form_olderThanTheTimeLimitByOneClock_isNotCommitted(boolean byNanoClock) throws Exception {
+    @CsvSource({"false, false", "true, false", "true, true"})
+    void form_olderThanTheTimeLimitByOneClock_failsWith503(boolean byNanoClock, boolean isSwept) throws Exception {
         AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
         AtomicLong nanos = new AtomicLong();
         S3Form form = sinks().clock(now::get).nanoClock(nanos::get).build().newForm();
@@ -343,27 +344,39 @@ class CommitTest {
         } else {
             now.set(now.get().plus(CommitProtocol.MAX_COMMIT_TIME));
         }
+        if (isSwept) {
+            byte[] tombstone = FormRecord.tombstone(form.id(), "sweep").bytes();
+            bucket.objects.put(
+                    key(form, "form.json"), new ObjectStore.Content(tombstone, "etag", bucket.now, bucket.now));
+        }
         network.released.complete(null);
-        Throwable failure = sending.failure();
-        assertTrue(failure.getMessage().contains("took too long"), failure::getMessage);
+        MultipartException failure = assertInstanceOf(MultipartException.class, sending.failure());
+        assertEquals(Reason.UNAVAILABLE, failure.reason());
+        String reason = isSwept ? "was ended by a sweep" : "can no longer be committed";
+        assertTrue(failure.getMessage().contains(reason), failure::getMessage);
         assertFalse(exists(form));
         get(form.sinks.whenIdle());
         assertFalse(bucket.keys().contains(key(form, "1")));
     }
 
     @Test
-    void form_olderThanTheTimeLimit_thatASweepHasEnded_failsWith503() throws Exception {
-        AtomicLong nanos = new AtomicLong();
-        S3Form form = sinks().nanoClock(nanos::get).build().newForm();
-        network.late = name -> name.matches("put test/[0-9a-f]{32}/1");
-        Uploads.Sending sending = send(form, form, new File("a", 10));
-        Weed.await(() -> assertTrue(bucket.keys().contains(key(form, "1"))));
-        nanos.set(CommitProtocol.MAX_COMMIT_TIME.toNanos());
-        byte[] tombstone = FormRecord.tombstone(form.id(), "sweep").bytes();
-        bucket.objects.put(key(form, "form.json"), new ObjectStore.Content(tombstone, "etag", bucket.now, bucket.now));
-        network.released.complete(null);
-        MultipartException failure = assertInstanceOf(MultipartException.class, sending.failure());
-        assertEquals(Reason.UNAVAILABLE, failure.reason());
+    void record_ofAFileWhoseTypeIsUnknown_isIntact() throws Exception {
+        S3Sinks sniffing = sinks().sniff(4, first -> null).build();
+        S3Form form = sniffing.newForm();
+        send(form, form, new File("a", 10)).succeed();
+        assertEquals(
+                "application/octet-stream",
+                get(sniffing.find(form.id())).orElseThrow().files().get(0).contentType());
+        get(sniffing.whenIdle());
+    }
+
+    @Test
+    void form_ofATextThatIsNoIdentifier_isNotLookedFor() throws Exception {
+        for (String id : List.of("", "../" + "0".repeat(29), "a/b", "0".repeat(2000))) {
+            assertFalse(get(sinks.find(id)).isPresent());
+            assertFalse(get(sinks.delete(id)));
+        }
+        assertEquals(List.of(), store.requests);
     }
 
     @Test
@@ -381,9 +394,7 @@ class CommitTest {
     void intent_isRenewedAfterAQuarterOfTheMaximumAge() throws Exception {
         AtomicLong nanos = new AtomicLong(1);
         S3Form form = sinks().nanoClock(nanos::get).build().newForm(); // the maximum age is a day
-        form.admit();
-        PartSink sink = form.sink(head());
-        sink.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        PartSink sink = beginFile(form);
         for (int i = 1; i <= 3; i++) {
             nanos.addAndGet(TimeUnit.HOURS.toNanos(6));
             sink.write(Unpooled.wrappedBuffer(new byte[1]));
@@ -401,9 +412,7 @@ class CommitTest {
     void intent_ofAnEndedForm_isNotRenewed() throws Exception {
         AtomicLong nanos = new AtomicLong(1);
         S3Form form = sinks().nanoClock(nanos::get).build().newForm();
-        form.admit();
-        PartSink sink = form.sink(head());
-        sink.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        PartSink sink = beginFile(form);
         nanos.addAndGet(TimeUnit.DAYS.toNanos(1));
         network.isBusy = true;
         form.ended();
@@ -461,9 +470,7 @@ class CommitTest {
     void renewal_withoutAResponse_delaysTheCleanUp() throws Exception {
         AtomicLong nanos = new AtomicLong(1);
         S3Form form = sinks().nanoClock(nanos::get).build().newForm();
-        form.admit();
-        PartSink sink = form.sink(head());
-        sink.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        PartSink sink = beginFile(form);
         nanos.addAndGet(TimeUnit.DAYS.toNanos(1));
         network.late = name -> name.startsWith("put test/.open/");
         sink.write(Unpooled.wrappedBuffer(new byte[1]));
@@ -475,6 +482,14 @@ class CommitTest {
         network.released.complete(null);
         get(form.sinks.whenIdle());
         assertTrue(bucket.keys().contains(key(form, "form.json")));
+    }
+
+    /** {@return a sink of the form, which has sent its first piece} */
+    private static PartSink beginFile(S3Form form) throws IOException {
+        form.admit();
+        PartSink sink = form.sink(head());
+        sink.write(Unpooled.wrappedBuffer(new byte[6 * MIB]));
+        return sink;
     }
 
     private long intentWrites() {

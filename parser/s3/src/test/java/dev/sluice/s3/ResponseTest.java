@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
@@ -68,6 +69,7 @@ class ResponseTest {
         private ListObjectsV2Response listing = listing(true, false);
         private int aborts;
         private int reads;
+        private int cutRead;
         private int heads;
         private CompletableFuture<PutObjectResponse> sent = CompletableFuture.completedFuture(
                 PutObjectResponse.builder().eTag("tag").build());
@@ -146,8 +148,22 @@ class ResponseTest {
             reads++;
             CompletableFuture<T> made = to.prepare();
             to.onResponse(GetObjectResponse.builder().eTag("tag").build());
-            to.onStream(SdkPublisher.fromIterable(List.of(ByteBuffer.wrap(read))));
+            to.onStream(reads == cutRead ? cut() : SdkPublisher.fromIterable(List.of(ByteBuffer.wrap(read))));
             return made;
+        }
+
+        /** {@return a body that ends too early} */
+        private static SdkPublisher<ByteBuffer> cut() {
+            return SdkPublisher.adapt(reader -> {
+                reader.onSubscribe(new Subscription() {
+                    @Override
+                    public void request(long count) {}
+
+                    @Override
+                    public void cancel() {}
+                });
+                reader.onError(new IOException("the connection was closed"));
+            });
         }
 
         @Override
@@ -249,6 +265,13 @@ class ResponseTest {
         ResponseException mismatch =
                 assertInstanceOf(ResponseException.class, failure(store.put(target, Segment.of(CONTENT))));
         assertTrue(mismatch.isMismatch);
+    }
+
+    @Test
+    void object_whoseReadIsCut_isReadAgain() throws Exception {
+        client.cutRead = 1;
+        get(store.put(new ObjectStore.Target("key", "text/plain", Map.of(), false), Segment.of(CONTENT)));
+        assertEquals(2, client.reads);
     }
 
     @Test

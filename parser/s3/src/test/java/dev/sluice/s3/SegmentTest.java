@@ -200,6 +200,15 @@ class SegmentTest {
     }
 
     @Test
+    void bufferReleasedByMistake_keepsNoOther() {
+        ByteBuf data = allocator.buffer(64 << 10).writeZero(64 << 10);
+        segment.add(data, whole);
+        add("a", 1);
+        data.release(2);
+        segment.release();
+    }
+
+    @Test
     void request_ofZeroBuffers_isAnError() {
         add("a", 1);
         Reader reader = read();
