@@ -4,13 +4,14 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.protocols.jsoncore.JsonNode;
+import software.amazon.awssdk.protocols.jsoncore.JsonWriter;
 
 /**
  * The content of {@code form.json}: the commit record of a form, or the tombstone that ended it.
@@ -29,7 +30,6 @@ import software.amazon.awssdk.protocols.jsoncore.JsonNode;
 public record FormRecord(String id, boolean isCommitted, String writer, List<File> files) {
     private static final String CHECKSUM = ",\"sha256\":\"";
     private static final int CHECKSUM_LENGTH = CHECKSUM.length() + 64 + 2;
-    private static final int FIRST_PRINTABLE = ' ';
 
     /**
      * A file of a committed form: the names that the client sent, the media type of the object, and the object.
@@ -54,47 +54,37 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
 
     /** {@return the record as JSON, in UTF-8} */
     byte[] bytes() {
-        String text = "{" + member("form", id)
-                + ',' + member("state", isCommitted ? "committed" : "ended")
-                + ',' + member("writer", writer)
-                + ",\"files\":[" + files.stream().map(FormRecord::json).collect(Collectors.joining(",")) + ']';
-        return (text + CHECKSUM + sha256(text.getBytes(StandardCharsets.UTF_8)) + "\"}")
+        JsonWriter json = JsonWriter.create().writeStartObject();
+        member(json, "form", id);
+        member(json, "state", isCommitted ? "committed" : "ended");
+        member(json, "writer", writer);
+        json.writeFieldName("files").writeStartArray();
+        for (File file : files) {
+            json.writeStartObject();
+            member(json, "field", file.field);
+            member(json, "filename", file.filename);
+            member(json, "key", file.stored.key());
+            json.writeFieldName("size").writeValue(file.stored.size());
+            member(json, "type", file.contentType);
+            member(json, "crc32", file.stored.crc32());
+            member(json, "etag", file.stored.etag());
+            member(json, "version", file.stored.version());
+            member(json, "upload", file.upload);
+            json.writeEndObject();
+        }
+        byte[] all = json.writeEndArray().writeEndObject().getBytes();
+        byte[] open = Arrays.copyOf(all, all.length - 1); // without the last brace
+        return (new String(open, StandardCharsets.UTF_8) + CHECKSUM + sha256(open) + "\"}")
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    private static String json(File file) {
-        return "{"
-                + String.join(
-                        ",",
-                        member("field", file.field),
-                        member("filename", file.filename),
-                        member("key", file.stored.key()),
-                        "\"size\":" + file.stored.size(),
-                        member("type", file.contentType),
-                        member("crc32", file.stored.crc32()),
-                        member("etag", file.stored.etag()),
-                        member("version", file.stored.version()),
-                        member("upload", file.upload))
-                + '}';
-    }
-
-    private static String member(String name, @Nullable String value) {
-        StringBuilder json = new StringBuilder("\"" + name + "\":");
+    private static void member(JsonWriter json, String name, @Nullable String value) {
+        json.writeFieldName(name);
         if (value == null) {
-            return json.append("null").toString();
+            json.writeNull();
+        } else {
+            json.writeValue(value);
         }
-        json.append('"');
-        for (int i = 0; i < value.length(); i++) {
-            char c = value.charAt(i);
-            if (c == '"' || c == '\\') {
-                json.append('\\').append(c);
-            } else if (c < FIRST_PRINTABLE || Character.isSurrogate(c)) { // an unpaired surrogate has no UTF-8
-                json.append(String.format("\\u%04x", (int) c));
-            } else {
-                json.append(c);
-            }
-        }
-        return json.append('"').toString();
     }
 
     private static String sha256(byte[] bytes) {

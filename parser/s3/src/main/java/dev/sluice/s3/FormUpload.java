@@ -5,10 +5,12 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.form.Readiness;
 import dev.sluice.task.IsolatedCall;
+import dev.sluice.task.SerialTask;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +18,9 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
@@ -76,7 +80,8 @@ final class FormUpload {
     final S3Sinks sinks;
     final FormSegments segments;
     private final String id;
-    private final EventLoop events;
+    private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
+    private final SerialTask running = new SerialTask(this::runEvents);
     private final List<S3Sink> files = new CopyOnWriteArrayList<>();
     private final Instant since;
     private final long sinceNanos;
@@ -112,7 +117,6 @@ final class FormUpload {
         this.sinks = sinks;
         this.segments = new FormSegments(sinks);
         this.id = id;
-        this.events = new EventLoop(sinks.store.executor(), this::advance, this::fail);
         this.since = sinks.clock.instant();
         this.sinceNanos = sinks.nanoClock.getAsLong();
     }
@@ -216,12 +220,30 @@ final class FormUpload {
         }
     }
 
+    // ---- events
+
     /** Runs {@code event} after all earlier ones. */
     void post(Runnable event) {
-        events.post(event);
+        events.add(event);
+        if (running.trigger()) {
+            try {
+                sinks.store.executor().execute(running::run);
+            } catch (RejectedExecutionException e) { // the store was closed
+                running.run();
+            }
+        }
     }
 
-    // ---- events
+    private void runEvents() {
+        for (Runnable event; (event = events.poll()) != null; ) {
+            try {
+                event.run();
+                advance();
+            } catch (Throwable e) {
+                fail(e);
+            }
+        }
+    }
 
     private boolean isActive() {
         return state == State.OPEN || state == State.COMMITTING;
@@ -318,7 +340,8 @@ final class FormUpload {
     /** Begins everything that has become possible: called after each event. */
     private void advance() {
         if (isActive()) {
-            files.forEach(this::store);
+            S3Sink next = nextOfCommit();
+            files.forEach(file -> store(file, !file.isChosen || file == next));
             while (inFlight < sinks.segmentsInFlight && !jobs.isEmpty()) {
                 sendBody(jobs.remove());
             }
@@ -332,9 +355,8 @@ final class FormUpload {
         }
     }
 
-    /** Stores a file as an object, if all of it has been received and its turn has come. */
-    private void store(S3Sink file) {
-        boolean isTime = !file.isChosen || state == State.COMMITTING && file.isPublished && isNext(file);
+    /** Stores a file as an object, if it is time and all of it has been received. */
+    private void store(S3Sink file, boolean isTime) {
         if (isTime && file.isUploaded() && !file.isStoring) {
             file.isStoring = true;
             cancellable(
@@ -350,12 +372,12 @@ final class FormUpload {
         }
     }
 
-    /**
-     * {@return whether it is the turn of a file with a chosen key: all files without a chosen key, and all earlier files with one, are stored}
-     */
-    private boolean isNext(S3Sink file) {
-        return published().takeWhile(other -> other != file).allMatch(other -> other.stored != null)
-                && published().allMatch(other -> other.isChosen || other.stored != null);
+    /** {@return the next file of the commit: files with a chosen key come last, one after the other} */
+    private @Nullable S3Sink nextOfCommit() {
+        return published()
+                .filter(file -> state == State.COMMITTING && file.stored == null)
+                .min(Comparator.comparing(file -> file.isChosen))
+                .orElse(null);
     }
 
     private Stream<S3Sink> published() {

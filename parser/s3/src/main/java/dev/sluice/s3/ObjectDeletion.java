@@ -1,16 +1,16 @@
 package dev.sluice.s3;
 
-import static dev.sluice.s3.ResponseException.required;
+import static dev.sluice.s3.ResponseException.requireNext;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
+import software.amazon.awssdk.services.s3.model.DeletedObject;
 import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 
 /**
@@ -23,14 +23,14 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
 
     /** Deletes up to 1,000 objects. {@return a future that completes if all were deleted or absent} */
     CompletableFuture<Void> delete(List<String> keys) {
-        List<ObjectIdentifier> objects =
-                keys.stream().map(key -> identifier(key, null)).toList();
-        return request(objects).thenCompose(response -> {
-            List<String> marked = response.deleted().stream()
-                    .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
-                    .map(deleted -> deleted.key())
-                    .toList();
-            return inTurn(marked, key -> deleteVersions(key, null, null, new ArrayList<>()));
+        return request(keys.stream().map(key -> identifier(key, null)).toList()).thenCompose(response -> {
+            CompletableFuture<Void> done = CommitProtocol.DONE;
+            for (DeletedObject deleted : response.deleted()) {
+                if (Boolean.TRUE.equals(deleted.deleteMarker())) {
+                    done = done.thenCompose(before -> deleteVersions(deleted.key()));
+                }
+            }
+            return done;
         });
     }
 
@@ -55,51 +55,32 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
     }
 
     private CompletableFuture<Void> deleteAll(List<ObjectIdentifier> objects) {
-        List<List<ObjectIdentifier>> batches = new ArrayList<>();
-        for (int at = 0; at < objects.size(); at += BATCH) {
-            batches.add(objects.subList(at, Math.min(at + BATCH, objects.size())));
+        if (objects.isEmpty()) {
+            return CommitProtocol.DONE;
         }
-        return inTurn(batches, batch -> request(batch).thenAccept(response -> {}));
+        int count = Math.min(objects.size(), BATCH);
+        return request(objects.subList(0, count))
+                .thenCompose(deleted -> deleteAll(objects.subList(count, objects.size())));
     }
 
-    /**
-     * Deletes the versions of a key, starting at one page of the list of versions, and then the delete markers of the key.
-     *
-     * @param nextKey the start of the page, or null for the first one
-     * @param markers the list that collects the markers
-     */
-    private CompletableFuture<Void> deleteVersions(
-            String key, @Nullable String nextKey, @Nullable String nextVersion, List<ObjectIdentifier> markers) {
-        return retries.trying(
-                        "ListObjectVersions",
-                        () -> client.listObjectVersions(request -> request.bucket(bucket)
-                                        .prefix(key)
-                                        .keyMarker(nextKey)
-                                        .versionIdMarker(nextVersion))
-                                .thenApply(page -> {
-                                    required("IsTruncated", page.isTruncated());
-                                    return page;
-                                }))
-                .thenCompose(page -> {
-                    List<ObjectIdentifier> versions = page.versions().stream()
-                            .filter(version -> version.key().equals(key))
-                            .map(version -> identifier(key, version.versionId()))
-                            .toList();
-                    page.deleteMarkers().stream()
-                            .filter(marker -> marker.key().equals(key))
-                            .forEach(marker -> markers.add(identifier(key, marker.versionId())));
-                    return deleteAll(versions)
-                            .thenCompose(deleted -> page.isTruncated() && key.equals(page.nextKeyMarker())
-                                    ? deleteVersions(key, page.nextKeyMarker(), page.nextVersionIdMarker(), markers)
-                                    : deleteAll(markers));
-                });
-    }
-
-    private static <T> CompletableFuture<Void> inTurn(List<T> items, Function<T, CompletableFuture<Void>> step) {
-        CompletableFuture<Void> done = CommitProtocol.DONE;
-        for (T item : items) {
-            done = done.thenCompose(before -> step.apply(item));
-        }
-        return done;
+    /** Deletes the versions of a key, and then its delete markers. */
+    private CompletableFuture<Void> deleteVersions(String key) {
+        return retries.trying("ListObjectVersions", () -> {
+                    List<ObjectIdentifier> versions = new ArrayList<>();
+                    List<ObjectIdentifier> markers = new ArrayList<>();
+                    return client.listObjectVersionsPaginator(
+                                    request -> request.bucket(bucket).prefix(key))
+                            .subscribe(page -> {
+                                requireNext(page.isTruncated(), page.nextKeyMarker());
+                                page.versions().stream()
+                                        .filter(version -> version.key().equals(key))
+                                        .forEach(version -> versions.add(identifier(key, version.versionId())));
+                                page.deleteMarkers().stream()
+                                        .filter(marker -> marker.key().equals(key))
+                                        .forEach(marker -> markers.add(identifier(key, marker.versionId())));
+                            })
+                            .thenApply(listed -> List.of(versions, markers));
+                })
+                .thenCompose(found -> deleteAll(found.get(0)).thenCompose(deleted -> deleteAll(found.get(1))));
     }
 }

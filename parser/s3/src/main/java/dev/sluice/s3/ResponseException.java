@@ -39,4 +39,9 @@ final class ResponseException extends IOException {
         }
         return value;
     }
+
+    /** {@return {@code marker}, which begins the next page, or null after the last page} Throws if the response is incomplete. */
+    static @Nullable String requireNext(@Nullable Boolean isTruncated, @Nullable String marker) {
+        return required("IsTruncated", isTruncated) ? required("a marker", marker) : null;
+    }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.ResponseException.requireNext;
 import static dev.sluice.s3.ResponseException.requireSame;
 import static dev.sluice.s3.ResponseException.required;
 
@@ -260,28 +261,18 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public CompletableFuture<List<Upload>> uploads(String key) {
-        return uploads(key, null, new ArrayList<>());
-    }
-
-    private CompletableFuture<List<Upload>> uploads(String key, @Nullable String last, List<Upload> found) {
-        return retries.trying(
-                        "ListMultipartUploads",
-                        () -> client.listMultipartUploads(request -> request.bucket(bucket)
-                                        .prefix(key)
-                                        .keyMarker(last == null ? null : key)
-                                        .uploadIdMarker(last))
-                                .thenApply(page -> {
-                                    required("IsTruncated", page.isTruncated());
-                                    return page;
-                                }))
-                .thenCompose(page -> {
-                    page.uploads().stream()
-                            .filter(upload -> upload.key().equals(key))
-                            .forEach(upload -> found.add(new Upload(key, upload.uploadId())));
-                    return page.isTruncated() && key.equals(page.nextKeyMarker()) // longer keys follow
-                            ? uploads(key, required("a marker", page.nextUploadIdMarker()), found)
-                            : CompletableFuture.completedFuture(found);
-                });
+        return retries.trying("ListMultipartUploads", () -> {
+            List<Upload> found = new ArrayList<>();
+            return client.listMultipartUploadsPaginator(
+                            request -> request.bucket(bucket).prefix(key))
+                    .subscribe(page -> {
+                        requireNext(page.isTruncated(), page.nextKeyMarker());
+                        page.uploads().stream()
+                                .filter(upload -> upload.key().equals(key))
+                                .forEach(upload -> found.add(new Upload(key, upload.uploadId())));
+                    })
+                    .thenApply(listed -> found);
+        });
     }
 
     // ---- small objects
@@ -348,9 +339,7 @@ public final class S3ObjectStore implements ObjectStore {
                                         .map(object -> new Listed(object.key(), object.lastModified()))
                                         .toList(),
                                 date(page),
-                                required("IsTruncated", page.isTruncated())
-                                        ? required("a token", page.nextContinuationToken())
-                                        : null)));
+                                requireNext(page.isTruncated(), page.nextContinuationToken()))));
     }
 
     @Override

@@ -124,11 +124,9 @@ class ResponseTest {
         /** Returns one upload on each page. */
         @Override
         public CompletableFuture<ListMultipartUploadsResponse> listMultipartUploads(
-                Consumer<ListMultipartUploadsRequest.Builder> request) {
-            ListMultipartUploadsRequest.Builder sent = ListMultipartUploadsRequest.builder();
-            request.accept(sent);
-            String last = sent.build().uploadIdMarker();
-            assertEquals(last == null ? null : "key", sent.build().keyMarker());
+                ListMultipartUploadsRequest request) {
+            String last = request.uploadIdMarker();
+            assertEquals(last == null ? null : "key", request.keyMarker());
             int number = last == null ? 1 : Integer.parseInt(last) + 1;
             String key = number == 4 ? "key2" : "key";
             return CompletableFuture.completedFuture(ListMultipartUploadsResponse.builder()
@@ -136,7 +134,7 @@ class ResponseTest {
                             .key(key)
                             .uploadId(String.valueOf(number))
                             .build())
-                    .isTruncated(true)
+                    .isTruncated(number < 4)
                     .nextKeyMarker(key)
                     .nextUploadIdMarker(String.valueOf(number))
                     .build());
@@ -202,11 +200,8 @@ class ResponseTest {
         }
 
         @Override
-        public CompletableFuture<ListObjectVersionsResponse> listObjectVersions(
-                Consumer<ListObjectVersionsRequest.Builder> request) {
-            ListObjectVersionsRequest.Builder sent = ListObjectVersionsRequest.builder();
-            request.accept(sent);
-            boolean isFirst = sent.build().keyMarker() == null;
+        public CompletableFuture<ListObjectVersionsResponse> listObjectVersions(ListObjectVersionsRequest request) {
+            boolean isFirst = request.keyMarker() == null;
             ListObjectVersionsResponse.Builder page = isFirst
                     ? ListObjectVersionsResponse.builder()
                             .deleteMarkers(IntStream.range(0, 1001)
@@ -218,11 +213,8 @@ class ResponseTest {
                             .versions(version("key", "new"))
                             .nextKeyMarker("key")
                             .nextVersionIdMarker("new")
-                    : ListObjectVersionsResponse.builder()
-                            .versions(version("key", "old"), version("key2", "other"))
-                            .nextKeyMarker("key2")
-                            .nextVersionIdMarker("other");
-            return CompletableFuture.completedFuture(page.isTruncated(true).build());
+                    : ListObjectVersionsResponse.builder().versions(version("key", "old"), version("key2", "other"));
+            return CompletableFuture.completedFuture(page.isTruncated(isFirst).build());
         }
 
         private static ObjectVersion version(String key, String id) {
@@ -278,7 +270,7 @@ class ResponseTest {
     void versions_areDeletedBeforeTheMarkersThatHideThem() throws Exception {
         get(store.delete(List.of("key")));
         assertEquals(List.of("key null", "key new", "key old", "key marker0"), client.deleted.subList(0, 4));
-        assertEquals(List.of(1, 1, 1, 1000, 1), client.deletions);
+        assertEquals(List.of(1, 2, 1000, 1), client.deletions);
     }
 
     @Test
@@ -307,7 +299,7 @@ class ResponseTest {
         client.listing = Store.listing(true, null);
         assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks IsTruncated"));
         client.listing = Store.listing(true, true);
-        assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks a token"));
+        assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks a marker"));
     }
 
     @Test
