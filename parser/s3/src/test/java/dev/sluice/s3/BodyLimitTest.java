@@ -12,6 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +31,8 @@ class BodyLimitTest {
 
     /** The number of time-outs after which a test ends, so that it fails instead of running forever. */
     private static final int MOST_TIMED_OUT = 200;
+
+    private static final int RACES = 200;
 
     private static final Segment LARGE = Segment.of(new byte[SIZE]);
 
@@ -196,6 +203,37 @@ class BodyLimitTest {
         untilIdle(4 << 20);
         assertEquals(4, stored);
         assertEquals(5, begun);
+    }
+
+    /** Another thread may cancel a body between its turn and its request. */
+    @Test
+    void turnOfABody_cancelledAtTheSameTime_isFreeAgain() throws Exception {
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        for (int i = 0; i < RACES; i++) {
+            BodyLimit raced = new BodyLimit(StoreMetrics.NONE, ATTEMPT, () -> now);
+            List<CompletableFuture<Void>> all = new ArrayList<>();
+            for (int body = 0; body < 500; body++) {
+                all.add(raced.send(LARGE, CompletableFuture::new));
+            }
+            CyclicBarrier start = new CyclicBarrier(2);
+            Future<?> cancelled = other.submit(() -> {
+                start.await();
+                all.subList(4, all.size()).forEach(waiting -> waiting.cancel(true));
+                return null;
+            });
+            start.await();
+            all.forEach(body -> body.cancel(true)); // each one that is sent gives its turn to the next
+            cancelled.get();
+            AtomicInteger again = new AtomicInteger();
+            for (int body = 0; body < 4; body++) {
+                var unused = raced.send(LARGE, () -> {
+                    again.incrementAndGet();
+                    return new CompletableFuture<>();
+                });
+            }
+            assertEquals(4, again.get(), "turns in round " + i);
+        }
+        other.shutdown();
     }
 
     @Test
