@@ -63,8 +63,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 @Tag("sized")
 class RedeployTest {
-    private static final int TIMES = ProofSize.of("sluice.deployments", 16, 25);
     private static final int WARM = 5;
+
+    /** The direct memory, in bytes, that a thread of the container may use. */
+    private static final long OF_THREAD = 64 << 10;
 
     @TempDir
     Path directory;
@@ -92,11 +94,8 @@ class RedeployTest {
     private interface Host extends AutoCloseable {
         Deployed deploy(Path application) throws Exception;
 
-        /**
-         * {@return the direct memory, in bytes, that the threads of the container may use. If each deployment leaked,
-         * the growth would exceed this}
-         */
-        long ownDirectMemory();
+        /** {@return the number of its threads} */
+        int threads();
 
         @Override
         void close();
@@ -128,11 +127,13 @@ class RedeployTest {
 
     private void assertNothingIsLeftOfDeployments(Host host) throws Exception {
         Path application = application();
+        // If each deployment leaked as much as a thread may use, the growth would exceed what all threads may use.
+        int times = ProofSize.of("sluice.deployments", WARM + 1 + host.threads() + 2, 25);
         try (host) {
             List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
             Set<Thread> threads = Set.of();
             long direct = 0;
-            for (int i = 0; i < TIMES; i++) {
+            for (int i = 0; i < times; i++) {
                 loaders.add(deployUploadAndTakeDown(host, application));
                 if (i == WARM) {
                     collect(loaders);
@@ -145,7 +146,7 @@ class RedeployTest {
             more.removeAll(threads);
             assertEquals(List.of(), more.stream().filter(Thread::isAlive).toList());
             long growth = directMemory() - direct;
-            assertTrue(growth <= host.ownDirectMemory(), growth + " bytes of direct memory more than at first");
+            assertTrue(growth <= host.threads() * OF_THREAD, growth + " bytes of direct memory more than at first");
         }
         try (Stream<Path> left = Files.walk(directory.resolve("host"))) {
             assertEquals(
@@ -218,8 +219,8 @@ class RedeployTest {
         }
 
         @Override
-        public long ownDirectMemory() {
-            return THREADS * (64L << 10);
+        public int threads() {
+            return THREADS;
         }
 
         @Override
@@ -275,8 +276,8 @@ class RedeployTest {
         }
 
         @Override
-        public long ownDirectMemory() {
-            return THREADS * (64L << 10);
+        public int threads() {
+            return THREADS;
         }
 
         @Override
@@ -375,7 +376,7 @@ class RedeployTest {
             Files.copy(in, file);
         }
         Files.writeString(root.resolve("WEB-INF/web.xml"), """
-                <web-app xmlns="https://jakarta.ee/xml/ns/jakartaee" version="6.0">
+                <web-app xmlns="https://jakarta.ee/xml/ns/jakartaee" version="6.0" metadata-complete="true">
                   <filter>
                     <filter-name>multipart</filter-name>
                     <filter-class>%s</filter-class>
