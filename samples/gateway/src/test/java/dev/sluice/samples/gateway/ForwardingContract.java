@@ -15,6 +15,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.gateway.Upstream.Behaviour;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
+import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
 import io.netty.handler.codec.http.HttpServerCodec;
@@ -29,6 +30,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -46,6 +48,9 @@ public abstract class ForwardingContract {
     }
 
     protected static final Duration MAX_WAIT = Duration.ofSeconds(4);
+
+    /** The step between the bytes at which a connection ends. */
+    private static final int STEP = ProofSize.of("sluice.forward.step", 5, 1);
 
     private static final byte[] FORM = form(100_000).body();
     private static final int LARGE_BYTES = 256 << 20;
@@ -213,12 +218,13 @@ public abstract class ForwardingContract {
     }
 
     @Test
+    @Tag("sized")
     void client_disconnectsAtAnyByte_everythingIsReleased() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.ACCEPT)) {
             startBefore(upstream);
             byte[] body = form(300).body();
             byte[] request = TestForm.request(gateway.getPath(), body);
-            for (int at = 1; at < request.length; at++) {
+            for (int at = 1; at < request.length; at += STEP) {
                 try (RawHttp client = connect()) {
                     client.send(request, 0, at);
                     if (at % 2 == 0) {
@@ -234,11 +240,12 @@ public abstract class ForwardingContract {
     }
 
     @Test
+    @Tag("sized")
     void upstream_disconnectsWithinBody_isBadGateway() throws Exception {
         try (Upstream upstream = new Upstream(Behaviour.RESET)) {
             startBefore(upstream);
             byte[] body = form(300).body();
-            for (int at = 0; at < body.length; at += 5) {
+            for (int at = 0; at < body.length; at += 5 * STEP) {
                 upstream.resetAfter(at);
                 assertEquals(502, send(body), "after " + at + " bytes");
             }
