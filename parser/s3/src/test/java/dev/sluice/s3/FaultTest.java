@@ -128,14 +128,14 @@ class FaultTest {
     @Tag("sized")
     Stream<DynamicTest> fault_losesNoForm() {
         return tests(
-                ProofSize.of("sluice.store.faults", 23, 5), () -> Weed.running().port());
+                ProofSize.of("sluice.store.faults", 47, 5), () -> Weed.running().port());
     }
 
     @TestFactory
     @Tag("sized")
     Stream<DynamicTest> fault_onTheSecondStore_losesNoForm() {
         Installed.require("versitygw", Versity.program().isPresent());
-        return tests(ProofSize.of("sluice.store.second.faults", 59, 11), Versity::port);
+        return tests(ProofSize.of("sluice.store.second.faults", 127, 11), Versity::port);
     }
 
     /** @param stride 1 to test all 3,108 combinations of both stores, which took about half an hour on a busy machine; n for every n-th */

@@ -9,6 +9,7 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.PartDecision;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.FaultProxy.Fault;
+import dev.sluice.testkit.ProofSize;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
@@ -50,11 +52,13 @@ class S3ObjectStoreTest {
 
     /** Of two conditional writes to the same key through two gateways, exactly one succeeds. */
     @Test
+    @Tag("sized")
     void write_ofTwoWriters_hasOneWinner() throws Exception {
         try (Bench bench = new Bench();
                 S3ObjectStore one = Bench.store(Weed.running().address());
                 S3ObjectStore other = Bench.store(Weed.running().secondGateway())) {
-            for (int i = 0; i < 1000; i += 4) {
+            int keys = ProofSize.of("sluice.store.writers", 200, 1000);
+            for (int i = 0; i < keys; i += 4) {
                 List<CompletableFuture<Boolean>> winners = new ArrayList<>();
                 for (int key = i; key < i + 4; key++) {
                     for (S3ObjectStore store : List.of(one, other)) {

@@ -319,7 +319,7 @@ class ScheduleTest {
     @Tag("sized")
     void twoFaults_atAnyRequests_loseNothing() {
         int requests = run(Map.of());
-        int stride = ProofSize.of("sluice.store.stride", 101, 7);
+        int stride = ProofSize.of("sluice.store.stride", 211, 7);
         int counter = 0;
         for (int first = 0; first < requests; first++) {
             for (int second = first + 1; second < requests + 10; second++) {
@@ -337,7 +337,7 @@ class ScheduleTest {
     @Test
     @Tag("sized")
     void manyFaults_atRandomRequests_loseNothing() {
-        int runs = ProofSize.of("sluice.store.schedules", 500, 20_000);
+        int runs = ProofSize.of("sluice.store.schedules", 250, 20_000);
         for (int seed = 0; seed < runs; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             Map<Integer, Fault> faults = new TreeMap<>();
