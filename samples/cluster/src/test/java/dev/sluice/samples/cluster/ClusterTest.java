@@ -30,11 +30,11 @@ class ClusterTest {
         Installed.require("SeaweedFS", Seaweed.program().isPresent());
         Installed.require(
                 "HAProxy", Seaweed.program("SLUICE_HAPROXY", "haproxy").isPresent());
-        int forms = ProofSize.of("sluice.cluster.forms", 24, 100);
+        int forms = ProofSize.of("sluice.cluster.forms", 16, 100);
         StringWriter log = new StringWriter();
         try (Cluster cluster = new Cluster(directory, 0, 3)) {
             assertEquals(1, cluster.pages().size(), "the proxy");
-            int kills = ProofSize.of("sluice.cluster.kills", 2, 10);
+            int kills = ProofSize.of("sluice.cluster.kills", 1, 10);
             KillExperiment.Result result = new KillExperiment(directory, forms, kills, 1, new PrintWriter(log)).run();
             assertTrue(result.isGood(), () -> result + "\n" + log);
             assertEquals(kills, result.kills());
