@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Sends every body of the corpus to both endpoints and to the inspector of the upload server. All three must send the
- * same response. The presets take turns; with {@code -Pfull} each body is sent in each preset.
+ * same response. The presets take turns with every second body; with {@code -Pfull} each body is sent in each preset.
  */
 @Tag("sized")
 class CorpusTest {
@@ -64,7 +64,7 @@ class CorpusTest {
                 left++;
                 continue;
             }
-            if (!FULL && turn++ % PresetName.values().length != preset.ordinal()) {
+            if (!FULL && turn++ % (2 * PresetName.values().length) != preset.ordinal()) {
                 continue;
             }
             ServerResponse inspected = post(inspector.uri(), "/inspect?preset=" + preset, each);
@@ -90,7 +90,7 @@ class CorpusTest {
         }
         int seenGood = good;
         int seenBad = bad;
-        assertTrue(good > 50 && bad > 50, () -> seenGood + " valid, " + seenBad + " invalid");
+        assertTrue(good > 20 && bad > 20, () -> seenGood + " valid, " + seenBad + " invalid");
         assertTrue(left < 5, left + " skipped");
     }
 
