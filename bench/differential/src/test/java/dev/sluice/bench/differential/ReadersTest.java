@@ -128,7 +128,9 @@ class ReadersTest {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String runner = System.getProperty("sluice.rootDir") + "/parser/testkit/suite/runners/Reader.java";
         String classes = System.getProperty("java.class.path");
-        try (ReaderProcess process = new ReaderProcess(List.of(java, "-cp", classes, runner, "STANDARD"))) {
+        List<String> command =
+                List.of(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes, runner, "STANDARD");
+        try (ReaderProcess process = new ReaderProcess(command)) {
             Map<Matrix.Result, Integer> results = Matrix.results(process::read, Reading::sameParts);
             assertEquals(Set.of(Matrix.Result.AGREES), results.keySet());
         }

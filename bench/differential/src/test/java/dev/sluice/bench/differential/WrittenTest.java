@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 @Tag("sized")
 class WrittenTest {
     private static final long SEED = 20_261_125;
-    private static final int BODIES = ProofSize.of("sluice.written.bodies", 1_000, 25_000);
+    private static final int BODIES = ProofSize.of("sluice.written.bodies", 500, 25_000);
 
     @Test
     void writtenForms_javaParsers_findTheSameParts() {

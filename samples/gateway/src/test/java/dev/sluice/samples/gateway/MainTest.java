@@ -24,6 +24,7 @@ class MainTest {
                         "-Xmx64m",
                         "-XX:MaxDirectMemorySize=64m",
                         "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
                         Main.class.getName(),

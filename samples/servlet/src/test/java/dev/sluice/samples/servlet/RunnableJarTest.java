@@ -37,6 +37,7 @@ class RunnableJarTest {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-jar",
                 System.getProperty("sluice.jar")));
         command.addAll(List.of(more));
