@@ -418,7 +418,6 @@ public final class MultipartReader implements AutoCloseable {
 
         /** {@return at least one byte of the body, or null at its end} */
         private @Nullable ByteBuf readable() throws IOException {
-            checkCurrent();
             while (!ended && (data == null || !data.isReadable())) {
                 data = null;
                 Event event = advance();
@@ -475,6 +474,7 @@ public final class MultipartReader implements AutoCloseable {
                 if (closed) {
                     throw new IOException("the stream is closed");
                 }
+                checkCurrent();
                 return transfer == null ? readable() : decodedBy(transfer);
             }
 

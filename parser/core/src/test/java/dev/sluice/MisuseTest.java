@@ -189,6 +189,24 @@ class MisuseTest {
         }
     }
 
+    /** The bytes of a part that were decoded before the part ended cannot be read afterwards. */
+    @Test
+    void stream_ofEndedPart_withDecodedBytes_isRejected() throws IOException {
+        String part = Verdict.headers(Verdict.A + "Content-Transfer-Encoding: base64\r\n")
+                .replace("v\r\n", "YWJj\r\n");
+        byte[] body = Decoding.bytes(part.replace("--x--\r\n", part));
+        MultipartOptions options =
+                MultipartOptions.builder().preset(Preset.COMPATIBLE).build();
+        MultipartReader reader = MultipartReader.create(new ByteArrayInputStream(body), Boundary.of("x"), options);
+        InputStream first = reader.nextPart().inputStream();
+        assertEquals('a', first.read());
+        InputStream second = reader.nextPart().inputStream();
+        assertState("before the next call to nextPart()", first::read);
+        assertEquals('a', second.read());
+        reader.close();
+        assertState("for each body", second::read);
+    }
+
     @Test
     void text_ofEndedPart_reportsNoDeviation() throws IOException {
         String file = "Content-Disposition: form-data; name=a; filename=f\r\n";
