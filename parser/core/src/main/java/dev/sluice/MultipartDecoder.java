@@ -273,13 +273,13 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         chunk.open(input);
         position = chunk.start();
+        long room = options.maxBodyBytes() - offset;
+        beyondBodyLimit = chunk.end() - position > room;
+        limit = beyondBodyLimit ? position + (int) room : chunk.end();
         if (offset < SHOWN) {
             int known = (int) offset;
             chunk.copyTo(position, beginning, known, Math.min(SHOWN - known, chunk.end() - position));
         }
-        long room = options.maxBodyBytes() - offset;
-        beyondBodyLimit = chunk.end() - position > room;
-        limit = beyondBodyLimit ? position + (int) room : chunk.end();
     }
 
     /**

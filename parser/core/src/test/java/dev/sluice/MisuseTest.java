@@ -10,6 +10,7 @@ import dev.sluice.MultipartDecoder.Event;
 import dev.sluice.MultipartException.Reason;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.util.IllegalReferenceCountException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -53,6 +54,17 @@ class MisuseTest {
             assertEquals(Event.NEED_INPUT, decoder.next());
             decoder.finish();
             assertEquals(Event.END, decoder.next());
+        }
+    }
+
+    @Test
+    void feed_chunkWithReleasedComponent_isNotSkipped() {
+        try (MultipartDecoder decoder = decoder()) {
+            ByteBuf released = body();
+            ByteBuf chunk = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(new byte[] {'\r', '\n'}), released);
+            released.release();
+            assertThrows(IllegalReferenceCountException.class, () -> decoder.feed(chunk.retain()));
+            assertThrows(IllegalReferenceCountException.class, decoder::next);
         }
     }
 
