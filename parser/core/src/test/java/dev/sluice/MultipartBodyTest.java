@@ -92,6 +92,10 @@ class MultipartBodyTest {
         @Nullable
         Throwable failure;
 
+        /** The exception that {@link #onNext} throws, or null. */
+        @Nullable
+        RuntimeException broken;
+
         boolean completed;
 
         Received(long count) {
@@ -108,6 +112,9 @@ class MultipartBodyTest {
 
         @Override
         public void onNext(ByteBuffer chunk) {
+            if (broken != null) {
+                throw broken;
+            }
             sizes.add(chunk.remaining());
             byte[] copy = new byte[chunk.remaining()];
             chunk.get(copy);
@@ -635,14 +642,15 @@ class MultipartBodyTest {
         assertEquals(body.publisher().contentLength(), each.bytes.size());
     }
 
-    @Test
-    void subscriptionCancelled_closesTheStream() {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void subscriptionCancelled_orSubscriberThrows_closesTheStream(boolean cancelled) {
         boolean[] closed = {false};
         InputStream stream = new ByteArrayInputStream(random(40_000)) {
             @Override
-            public void close() throws IOException {
+            public void close() {
                 closed[0] = true;
-                throw new IOException("not closed");
+                throw new IllegalStateException("not closed");
             }
         };
         Received received = new Received(0);
@@ -651,8 +659,17 @@ class MultipartBodyTest {
         body.publisher().subscribe(received);
         received.subscription.request(1);
         assertFalse(closed[0]);
-        received.subscription.cancel();
+        if (cancelled) {
+            received.subscription.cancel();
+        } else {
+            received.broken = new IllegalArgumentException("broken");
+            assertSame(
+                    received.broken,
+                    assertThrows(IllegalArgumentException.class, () -> received.subscription.request(1)));
+        }
         assertTrue(closed[0]);
+        received.subscription.request(1);
+        assertEquals(1, received.sizes.size());
         assertNull(received.failure);
     }
 

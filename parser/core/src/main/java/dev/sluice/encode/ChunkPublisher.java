@@ -107,7 +107,12 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
                 subscriber.onError(e);
                 return false;
             }
-            subscriber.onNext(chunk.nioBuffer());
+            try {
+                subscriber.onNext(chunk.nioBuffer());
+            } catch (Throwable e) { // cancels the subscription (Reactive Streams, rule 2.13)
+                close();
+                throw e;
+            }
             if (ended) {
                 subscriber.onComplete();
             }
@@ -119,7 +124,7 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
                 if (chunks != null) {
                     chunks.close();
                 }
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 // the subscription has been cancelled or has already failed
             }
         }
