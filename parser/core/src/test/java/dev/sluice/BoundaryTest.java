@@ -49,6 +49,15 @@ class BoundaryTest {
     }
 
     @Test
+    void boundary_tooLong_messageContainsTheLimitOfThePreset() {
+        String type = TYPE + "boundary=" + "b".repeat(257);
+        MultipartException e = assertThrows(MultipartException.class, () -> Boundary.formData(type, Preset.STANDARD));
+        assertEquals("the boundary has 257 characters, more than 70", e.getMessage());
+        e = assertThrows(MultipartException.class, () -> Boundary.formData(type, Preset.COMPATIBLE));
+        assertEquals("the boundary has 257 characters, more than 256", e.getMessage());
+    }
+
+    @Test
     void deviationOfBoundary_isReportedFirstByDecoder() {
         try (MultipartDecoder decoder = MultipartDecoder.create(read(TYPE + "boundary=*****", Preset.STANDARD))) {
             assertEquals(List.of(new ReportedDeviation(Deviation.BOUNDARY_CHARACTERS, -1, -1)), decoder.deviations());

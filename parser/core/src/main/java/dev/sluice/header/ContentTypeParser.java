@@ -104,8 +104,9 @@ public final class ContentTypeParser {
         if (value.isEmpty()) {
             throw invalid("the boundary is empty");
         }
-        if (value.length() > (preset.accepts(Deviation.LONG_BOUNDARY) ? MAX_LONG_LENGTH : MAX_LENGTH)) {
-            throw invalid("the boundary has " + value.length() + " characters, more than 70");
+        int most = preset.accepts(Deviation.LONG_BOUNDARY) ? MAX_LONG_LENGTH : MAX_LENGTH;
+        if (value.length() > most) {
+            throw invalid("the boundary has " + value.length() + " characters, more than " + most);
         }
         if (value.endsWith(" ")) {
             throw invalid("the boundary ends with a space");
