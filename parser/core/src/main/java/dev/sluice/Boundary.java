@@ -123,8 +123,7 @@ public final class Boundary {
      * @param parameters other parameters, each with a semicolon before it
      */
     String contentType(String parameters) {
-        boolean token = value.chars().allMatch(c -> Bytes.isToken((char) c));
-        return mediaType + parameters + "; boundary=" + (token ? value : '"' + value + '"');
+        return mediaType + parameters + "; boundary=" + (Bytes.isToken(value) ? value : '"' + value + '"');
     }
 
     /** {@return whether the body is {@code multipart/form-data}; if so, the rules of RFC 7578 apply to its parts} */

@@ -280,6 +280,7 @@ class MultipartEncoderTest {
                 "text/plain; a=b\r\nX: y",
                 "text/plain; a=\"\0\"",
                 "text/plain; ",
+                "text/plain ; charset=utf-8",
                 "text/plain; charset=utf-16",
                 "text/plain; charset=unknown",
                 "text/plain; charset=utf-8; charset=utf-8",
@@ -326,5 +327,14 @@ class MultipartEncoderTest {
         }
         Header type = new Header("Content-Type", "text/plain");
         assertThrows(IllegalArgumentException.class, () -> encoder.beginPart(List.of(type, type)));
+    }
+
+    @Test
+    void header_thatBeginsLikeADelimiterOfTheBody_isRejected() throws IOException {
+        Boundary boundary = Boundary.of("yz", "multipart/mixed");
+        MultipartEncoder encoder = MultipartEncoder.create(boundary, NameEscaping.REJECT, allocator);
+        assertThrows(IllegalArgumentException.class, () -> encoder.beginPart(List.of(new Header("--yza", "b"))));
+        String body = text(encoder.beginPart(List.of(new Header("--x", "a")))) + text(encoder.finish());
+        assertEquals("--yz\r\n--x: a\r\n\r\n\r\n--yz--\r\n", body);
     }
 }

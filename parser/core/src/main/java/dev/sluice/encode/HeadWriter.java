@@ -32,7 +32,6 @@ public final class HeadWriter {
     /** The maximum number of bytes of a header section: the default limit of the decoder. Some readers have lower limits. */
     private static final int MAX_SIZE = 8 * 1024;
 
-    private static final String FORM_DATA = "multipart/form-data";
     private static final String DISPOSITION = "Content-Disposition";
     private static final String TYPE = "Content-Type";
     private static final String CHARSET = "charset";
@@ -48,6 +47,9 @@ public final class HeadWriter {
 
     private static final MultipartOptions STRICT =
             MultipartOptions.builder().preset(Preset.STRICT).build();
+
+    /** The boundary of a form in which media types are checked. */
+    private static final Boundary FORM = Boundary.of("x");
 
     private final Boundary boundary;
 
@@ -102,7 +104,7 @@ public final class HeadWriter {
     /** Writes the start of a part with these headers. Throws if {@link Preset#STRICT} would not read back the same headers. */
     public void section(ByteBuf out, List<Header> headers) {
         int start = begin(out, false);
-        out.writeBytes(checked(boundary.mediaType(), headers));
+        out.writeBytes(checked(boundary, headers));
         accept(out, start);
     }
 
@@ -192,9 +194,7 @@ public final class HeadWriter {
             throw new IllegalArgumentException(
                     "some readers parse a message within a form: send it as application/octet-stream");
         } else if (plain.length() < contentType.length() || plain.regionMatches(true, 0, "multipart/", 0, 10)) {
-            checked(
-                    FORM_DATA,
-                    List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
+            checked(FORM, List.of(new Header(DISPOSITION, "form-data; name=\"a\""), new Header(TYPE, contentType)));
         }
     }
 
@@ -222,27 +222,21 @@ public final class HeadWriter {
         }
     }
 
+    /** RFC 9110 permits a blank before the semicolon, but {@code mime}, the parser of many Rust servers, then finds no media type. */
     private static String withoutParameters(String contentType) {
         int semicolon = contentType.indexOf(';');
         String plain = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
         int slash = plain.indexOf('/');
-        if (slash < 0 || !isToken(plain, 0, slash) || !isToken(plain, slash + 1, plain.length())) {
-            throw new IllegalArgumentException("the media type is malformed: pass a type such as text/plain");
+        if (slash < 0 || !Bytes.isToken(plain.substring(0, slash)) || !Bytes.isToken(plain.substring(slash + 1))) {
+            throw new IllegalArgumentException(
+                    "the media type is malformed, or has a blank before its semicolon: pass a"
+                            + " type such as text/plain; charset=utf-8");
         }
         return plain;
     }
 
-    private static boolean isToken(String text, int from, int to) {
-        for (int i = from; i < to; i++) {
-            if (!Bytes.isToken(text.charAt(i))) {
-                return false;
-            }
-        }
-        return from < to;
-    }
-
     /** {@return the header section with these fields} Throws unless {@link Preset#STRICT} reads back the same fields. */
-    private static byte[] checked(String mediaType, List<Header> headers) {
+    private static byte[] checked(Boundary boundary, List<Header> headers) {
         StringBuilder text = new StringBuilder();
         for (Header header : headers) {
             if (header.name().equalsIgnoreCase("Content-Length")) {
@@ -253,7 +247,7 @@ public final class HeadWriter {
         byte[] section = utf8(text.append("\r\n").toString());
         String problem = "a value contains a line end, or begins or ends with a blank";
         try {
-            if (headers.equals(decoded(mediaType, section))) {
+            if (headers.equals(decoded(boundary, section))) {
                 return section;
             }
         } catch (MultipartException e) {
@@ -262,11 +256,10 @@ public final class HeadWriter {
         throw new IllegalArgumentException("readers do not agree on the headers of the part: " + problem);
     }
 
-    /** {@return the fields of the only part of a body with this header section} */
-    private static List<Header> decoded(String mediaType, byte[] section) throws MultipartException {
-        ByteBuf start = Unpooled.wrappedBuffer(ascii("--x\r\n"));
-        ByteBuf end = Unpooled.wrappedBuffer(ascii("\r\n--x--\r\n"));
-        Boundary boundary = Boundary.anyMultipart(mediaType + "; boundary=x", Preset.STRICT);
+    /** {@return the fields of the only part of a body with this boundary and header section} */
+    private static List<Header> decoded(Boundary boundary, byte[] section) throws MultipartException {
+        ByteBuf start = Unpooled.wrappedBuffer(ascii("--" + boundary.value() + "\r\n"));
+        ByteBuf end = Unpooled.wrappedBuffer(ascii("\r\n--" + boundary.value() + "--\r\n"));
         List<Header> headers = new ArrayList<>();
         try (MultipartDecoder decoder = MultipartDecoder.create(boundary, STRICT)) {
             decoder.feed(Unpooled.wrappedBuffer(start, Unpooled.wrappedBuffer(section), end));

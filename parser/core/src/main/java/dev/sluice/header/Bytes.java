@@ -31,8 +31,13 @@ public final class Bytes {
         return (CLASSES[b & 0xFF] & TOKEN) != 0;
     }
 
-    public static boolean isToken(char c) {
+    static boolean isToken(char c) {
         return c < 128 && isToken((byte) c);
+    }
+
+    /** {@return whether {@code text} is an HTTP token, which is not empty} */
+    public static boolean isToken(String text) {
+        return !text.isEmpty() && text.chars().allMatch(c -> isToken((char) c));
     }
 
     /** {@return whether {@code c} is one of RFC 2046's {@code bchars}} */
