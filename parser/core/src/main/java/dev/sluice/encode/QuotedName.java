@@ -73,15 +73,8 @@ public final class QuotedName {
         } else if (text.isEmpty()) {
             throw rejection("is empty");
         }
-        int plain = 0;
-        while (plain < text.length() && problem(plain) == null) {
-            plain++;
-        }
-        if (plain == text.length()) {
-            return text;
-        }
-        StringBuilder escaped = new StringBuilder(text.length() + 8).append(text, 0, plain);
-        for (int i = plain; i < text.length(); i++) {
+        StringBuilder escaped = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
             String problem = problem(i);
             if (problem == null) {
                 escaped.append(text.charAt(i));
@@ -209,7 +202,7 @@ public final class QuotedName {
         boolean match = at > 0 && text.lastIndexOf(']', at) < 0;
         while (match && at < text.length()) {
             int close = text.indexOf(']', at);
-            match = text.charAt(at) == '[' && close > 0 && text.lastIndexOf('[', close) == at;
+            match = text.charAt(at) == '[' && text.lastIndexOf('[', close) == at;
             at = close + 1;
         }
         return match;
