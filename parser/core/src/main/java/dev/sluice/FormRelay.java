@@ -209,7 +209,7 @@ public final class FormRelay implements AutoCloseable {
             }
             default -> { // PART_END
                 if (passing) {
-                    write(transfer == null ? Unpooled.EMPTY_BUFFER : transfer.decode(null), true);
+                    write(transfer == null ? Unpooled.EMPTY_BUFFER : transfer.end(), true);
                 }
             }
         }

@@ -487,7 +487,7 @@ public final class MultipartReader implements AutoCloseable {
                     ByteBuf bytes = readable();
                     decodedAll = bytes == null;
                     try {
-                        decoded = transfer.decode(bytes);
+                        decoded = bytes == null ? transfer.end() : transfer.decode(bytes);
                     } catch (IOException e) {
                         malformed = e;
                         throw e;

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /** An incremental decoder for the transfer encoding of one part. Not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
+    /** The number of bytes that a decoder may keep for a later call. */
+    int MAX_KEPT = 3;
+
     /**
      * {@return a decoder for a {@code Content-Transfer-Encoding} (RFC 2045 section 6); null if it is unknown or does not change bytes}
      *
@@ -25,22 +28,32 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
     /**
      * {@return the decoded bytes, in a new array}
      *
-     * @param encoded the next bytes of the content, <em>borrowed</em>, which are read to their end; null at the end of the content
-     * @throws IOException if the bytes are malformed or incomplete; the decoder cannot be used afterwards
+     * @param encoded the next bytes of the content, <em>borrowed</em>, which are read to their end
+     * @throws IOException if the bytes are malformed; the decoder cannot be used afterwards
      */
-    default ByteBuf decode(@Nullable ByteBuf encoded) throws IOException {
-        byte[] to = new byte[(encoded == null ? 0 : encoded.readableBytes()) + 3];
-        return Unpooled.wrappedBuffer(to, 0, encoded == null ? end(to) : decode(encoded, to));
+    default ByteBuf decode(ByteBuf encoded) throws IOException {
+        byte[] to = new byte[encoded.readableBytes() + MAX_KEPT];
+        return Unpooled.wrappedBuffer(to, 0, decode(encoded, to));
+    }
+
+    /**
+     * {@return the last decoded bytes, which earlier calls have kept}
+     *
+     * @throws IOException if the content is incomplete
+     */
+    default ByteBuf end() throws IOException {
+        byte[] to = new byte[MAX_KEPT];
+        return Unpooled.wrappedBuffer(to, 0, end(to));
     }
 
     /**
      * Decodes all bytes of {@code encoded}.
      *
-     * @param to receives the bytes; must have room for three more than {@code encoded} has, because an earlier call may have kept some
+     * @param to receives the bytes; must have room for {@link #MAX_KEPT} more than {@code encoded} has
      * @return the number of bytes written, from index 0
      */
     int decode(ByteBuf encoded, byte[] to) throws IOException;
 
-    /** Like {@link #decode(ByteBuf, byte[])}, for the last bytes, which earlier calls have kept. */
+    /** Like {@link #decode(ByteBuf, byte[])}, for the bytes that earlier calls have kept. */
     int end(byte[] to) throws IOException;
 }

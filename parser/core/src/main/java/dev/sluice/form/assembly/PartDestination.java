@@ -186,7 +186,7 @@ public final class PartDestination implements AutoCloseable {
     Readiness end() throws IOException {
         while (endSteps < 3) {
             Readiness ready = switch (endSteps++) {
-                case 0 -> transfer == null ? Readiness.READY : receive(transfer.decode(null));
+                case 0 -> transfer == null ? Readiness.READY : receive(transfer.end());
                 case 1 -> peeked.length > 0 ? decideByPeek(Unpooled.EMPTY_BUFFER) : Readiness.READY;
                 default -> complete();
             };
