@@ -153,16 +153,22 @@ record Retries(
         return e != null && e.statusCode() == status;
     }
 
+    /** {@return the problem of a store that cannot take an upload now, or null for other failures} */
+    private static @Nullable String unavailability(Throwable failure) {
+        if (transientCause(failure) == Cause.BUSY) {
+            return "is too busy";
+        } else if (failure instanceof ApiCallAttemptTimeoutException) {
+            return "does not respond in time";
+        } else if (isStatus(failure, 409)) {
+            return "is writing this key for another request";
+        } else if (failure instanceof S3Exception e && "NoSuchUpload".equals(code(e))) {
+            return "no longer has the upload: a sweep may have ended the form";
+        }
+        return null;
+    }
+
     static Throwable explained(String what, Throwable failure) {
-        String why = transientCause(failure) == Cause.BUSY
-                ? "is too busy"
-                : failure instanceof ApiCallAttemptTimeoutException
-                        ? "does not respond in time"
-                        : isStatus(failure, 409)
-                                ? "is writing this key for another request"
-                                : failure instanceof S3Exception e && "NoSuchUpload".equals(code(e))
-                                        ? "no longer has the upload: a sweep may have ended the form"
-                                        : null;
+        String why = unavailability(failure);
         if (why != null) {
             return MultipartException.because(Reason.UNAVAILABLE)
                     .saying("the object store " + why + " (" + what + ")")
