@@ -197,7 +197,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
         if (form == null) {
             failure = thrown instanceof CompletionException e && e.getCause() != null ? e.getCause() : thrown;
             signalling.triggerAndRun();
-        } else if (!completion.complete(form)) { // the receiver has cancelled it
+        } else if (!completion.complete(form)) { // the receiver has completed it already
             form.close();
         }
     }
