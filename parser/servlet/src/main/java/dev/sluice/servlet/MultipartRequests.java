@@ -165,6 +165,7 @@ public final class MultipartRequests {
      * @throws IllegalStateException if the body is already being read in another way
      */
     public static MultipartReader reader(HttpServletRequest request, MultipartOptions options) throws IOException {
+        checkMultipart(request);
         RequestState state = RequestState.of(request);
         MultipartRequestException rejection = state == null ? null : state.form.rejection();
         if (rejection != null) {
@@ -225,11 +226,15 @@ public final class MultipartRequests {
     }
 
     private static RequestState ofForm(HttpServletRequest request) throws MultipartException {
+        checkMultipart(request);
+        return filtered(request);
+    }
+
+    private static void checkMultipart(HttpServletRequest request) throws MultipartException {
         NonMultipartRequest other = NonMultipartRequest.of(request);
         if (other != null) {
             throw other.reject();
         }
-        return filtered(request);
     }
 
     private static RequestState filtered(ServletRequest request) {

@@ -39,6 +39,7 @@ class OtherBodyTest extends AppTestBase {
         app.on("/parts", (request, response) -> request.getParts())
                 .on("/part", (request, response) -> request.getPart("f"))
                 .on("/blocking", (request, response) -> MultipartRequests.form(request))
+                .on("/reader", (request, response) -> MultipartRequests.reader(request))
                 .on("/async", (request, response) -> {
                     request.startAsync().setTimeout(0);
                     MultipartRequests.receive(request);
@@ -46,7 +47,7 @@ class OtherBodyTest extends AppTestBase {
                 .errorPage((request, response) ->
                         response.getWriter().print(request.getAttribute("jakarta.servlet.error.message")));
         app.start(kind);
-        for (String target : List.of("/parts", "/part", "/blocking", "/async")) {
+        for (String target : List.of("/parts", "/part", "/blocking", "/reader", "/async")) {
             RawHttp.Response answer = json(target);
             assertEquals(415, answer.status(), target);
             assertEquals("the Content-Type is not multipart/form-data: application/json", answer.body(), target);
