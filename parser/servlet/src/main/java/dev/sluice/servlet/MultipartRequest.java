@@ -14,6 +14,7 @@ import jakarta.servlet.http.Part;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UnsupportedEncodingException;
+import java.nio.charset.Charset;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Enumeration;
@@ -44,6 +45,15 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     public void setCharacterEncoding(String encoding) throws UnsupportedEncodingException {
         super.setCharacterEncoding(encoding);
         state.form.charset.setAfterFilter();
+    }
+
+    /** Overrides a method of Servlet 6.1, which would set the encoding of the wrapped request directly. */
+    public void setCharacterEncoding(Charset encoding) {
+        try {
+            setCharacterEncoding(encoding.name());
+        } catch (UnsupportedEncodingException e) {
+            throw new IllegalArgumentException(e); // cannot happen, because the charset exists
+        }
     }
 
     // ---- parts

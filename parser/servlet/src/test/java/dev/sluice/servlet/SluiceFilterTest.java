@@ -132,6 +132,23 @@ class SluiceFilterTest extends AppTestBase {
                 "1", app.send(TestForm.request("POST", "/", type, FORM.body())).body());
     }
 
+    /** Servlet 6.1 has a method for a {@code Charset}, in addition to the method for its name. */
+    @Test
+    void setCharacterEncoding_charset_appliesToText() throws Exception {
+        app.on((request, response) -> {
+            request.setCharacterEncoding(StandardCharsets.ISO_8859_1);
+            response.getWriter().print((int) request.getParameter("a").charAt(0));
+        });
+        app.start();
+        byte[] body = new TestForm()
+                .part("Content-Disposition: form-data; name=\"a\"", new byte[] {(byte) 0xE4})
+                .body();
+        String type = TestForm.CONTENT_TYPE + "; charset=UTF-8";
+        assertEquals(
+                String.valueOf(0xE4),
+                app.send(TestForm.request("POST", "/", type, body)).body());
+    }
+
     @Test
     void eager_formIsParsedBeforeServlet() throws Exception {
         app.on((request, response) -> response.getWriter().print(app.spool.files() + request.getParameter("a")));
