@@ -98,8 +98,8 @@ final class RequestState implements AsyncListener {
     }
 
     /**
-     * Ends the request after a grace period. Some containers do not call {@code onComplete} after a timeout or an
-     * error. A dispatch within the period, for example by a listener, prevents this.
+     * Ends the request, which has completed, timed out or failed, after a grace period. An asynchronous dispatch within
+     * the period, for example by a listener, prevents this. The dispatches of an error page do not.
      */
     void endAfterGrace() {
         endAfterGraceUnlessDispatched(dispatches.get());
@@ -177,10 +177,8 @@ final class RequestState implements AsyncListener {
      * @param inner the service of the current filter, which may be the second in the chain; null to keep the options
      */
     void dispatched(DispatcherType type, @Nullable FormService inner) {
-        if (type != DispatcherType.ERROR) { // an error page is the last dispatch
-            dispatches.incrementAndGet();
-        }
         if (type == DispatcherType.ASYNC) {
+            dispatches.incrementAndGet();
             async = false; // until the dispatch calls startAsync again
         }
         FormService now = form.service();

@@ -109,6 +109,31 @@ class RequestLeaseTest extends AppTestBase {
         app.assertNothingLeft("the grace period of the container");
     }
 
+    /** A forward by a listener is not a dispatch whose end ends the request. */
+    @Test
+    void forwardAfterTimeout_withoutNotification_endsRequest() throws Exception {
+        app.before((request, response, chain) -> chain.doFilter(
+                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutCompletion(), response));
+        app.errorPage((request, response) -> {}); // maps the filter to forwards
+        app.on("/page", (request, response) -> response.getWriter().print("the page"));
+        app.on((request, response) -> {
+            request.getParts();
+            AsyncContext async = request.startAsync();
+            async.setTimeout(100);
+            async.addListener(new RequestListener(event -> {}, event -> {
+                try {
+                    request.getRequestDispatcher("/page").forward(request, response);
+                } catch (ServletException | IOException e) {
+                    app.thrown().add(e);
+                }
+                event.getAsyncContext().complete();
+            }));
+        });
+        app.start();
+        assertEquals("the page", app.post("/", FORM).body());
+        app.assertNothingLeft("the grace period of the container");
+    }
+
     /** The dispatch takes longer than the grace period, and starts another asynchronous cycle. */
     @Test
     @Timeout(300)
