@@ -40,7 +40,9 @@ final class RejectionAdvice {
     ResponseEntity<ProblemDetail> rejected(
             MultipartRequestException rejection, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
-        if (isPagePreferred(request)) {
+        if (response.isCommitted()) {
+            throw rejection; // the container cuts the response off, so that the client does not take it as complete
+        } else if (isPagePreferred(request)) {
             MultipartRequests.sendError(response, rejection);
             return null;
         }
@@ -83,7 +85,9 @@ final class RejectionAdvice {
         if (rejection != null) {
             return rejected(rejection, request, response);
         }
-        if (failure.getCause() != null || WebUtils.getNativeRequest(request, MultipartRequest.class) != null) {
+        if (failure.getCause() != null
+                || response.isCommitted()
+                || WebUtils.getNativeRequest(request, MultipartRequest.class) != null) {
             throw failure;
         }
         MultipartException reason = MultipartException.because(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE)

@@ -1,6 +1,7 @@
 package dev.sluice.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.servlet.MultipartRequests;
@@ -176,6 +177,13 @@ class RejectionTest {
             return MultipartRequests.form(request).requireText("missing");
         }
 
+        @PostMapping("/open/begun")
+        void begun(HttpServletRequest request, HttpServletResponse response) throws Exception {
+            response.getOutputStream().print("begun");
+            response.flushBuffer();
+            request.getParts();
+        }
+
         @RequestMapping("/open/page")
         String page() {
             return "the page";
@@ -283,6 +291,17 @@ class RejectionTest {
                     .header("Accept", BROWSER));
             assertEquals(400, page.statusCode());
             assertTrue(page.body().contains("Whitelabel Error Page"), page.body());
+        }
+    }
+
+    /** A response that ended normally would seem complete to the client. */
+    @Test
+    void rejection_afterCommit_cutsResponseOff() throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(Application.class), "--spring.servlet.multipart.resolve-lazily=true")) {
+            assertThrows(
+                    IOException.class,
+                    () -> application.send("POST", "/open/begun", RunningApplication.FORM, "not a form"));
         }
     }
 
