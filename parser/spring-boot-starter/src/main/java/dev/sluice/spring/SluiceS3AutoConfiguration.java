@@ -13,6 +13,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -113,7 +114,7 @@ class SluiceS3AutoConfiguration {
     /** The health of the store, with the types of Boot 3. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(org.springframework.boot.actuate.health.HealthIndicator.class)
-    @ConditionalOnProperty(name = StoreHealth.ENABLED, havingValue = "true", matchIfMissing = true)
+    @ConditionalOnExpression(StoreHealth.CONDITION)
     static class HealthOfBoot3 {
         @Bean
         org.springframework.boot.actuate.health.HealthIndicator sluiceS3HealthIndicator(
@@ -130,7 +131,7 @@ class SluiceS3AutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(org.springframework.boot.health.contributor.HealthIndicator.class)
     @ConditionalOnMissingClass("org.springframework.boot.actuate.health.HealthIndicator")
-    @ConditionalOnProperty(name = StoreHealth.ENABLED, havingValue = "true", matchIfMissing = true)
+    @ConditionalOnExpression(StoreHealth.CONDITION)
     static class HealthOfBoot4 {
         @Bean
         org.springframework.boot.health.contributor.HealthIndicator sluiceS3HealthIndicator(

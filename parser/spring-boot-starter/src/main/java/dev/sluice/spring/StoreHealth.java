@@ -10,6 +10,11 @@ import java.util.concurrent.TimeoutException;
 /** The check of the health indicator. It makes one request: it lists a prefix that has few objects. */
 final class StoreHealth {
     static final String ENABLED = "management.health.sluice-s3.enabled";
+
+    /** Like Boot's {@code ConditionalOnEnabledHealthIndicator}, which has different names in Boot 3 and 4. */
+    static final String CONDITION =
+            "'${" + ENABLED + ":${management.health.defaults.enabled:true}}'.equalsIgnoreCase('true')";
+
     private static final int MAX_SECONDS = 10;
 
     private StoreHealth() {}

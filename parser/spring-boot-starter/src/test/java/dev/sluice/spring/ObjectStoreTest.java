@@ -463,9 +463,12 @@ class ObjectStoreTest {
             assertEquals(503, response.statusCode());
             assertTrue(response.body().contains("\"sluiceS3\":{\"status\":\"DOWN\""), response::body);
         }
-        try (RunningApplication application = start(kind, details, "--management.health.sluice-s3.enabled=false")) {
-            HttpResponse<String> response = application.send("GET", "/actuator/health", "text/plain", "");
-            assertFalse(response.body().contains("sluiceS3"), response::body);
+        for (String off : List.of("sluice-s3", "defaults")) {
+            try (RunningApplication application =
+                    start(kind, details, "--management.health." + off + ".enabled=false")) {
+                HttpResponse<String> response = application.send("GET", "/actuator/health", "text/plain", "");
+                assertFalse(response.body().contains("sluiceS3"), response::body);
+            }
         }
     }
 
