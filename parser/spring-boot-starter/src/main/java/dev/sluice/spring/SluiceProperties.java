@@ -173,7 +173,8 @@ final class SluiceProperties {
     }
 
     private static String text(Binder binder, Setting setting, String defaultValue) {
-        return binder.bind(WEBFLUX_PROPERTIES.get(setting), String.class).orElse(defaultValue);
+        String text = text(binder, WEBFLUX_PROPERTIES.get(setting));
+        return StringUtils.hasText(text) ? text : defaultValue;
     }
 
     private static String directory(String location) {

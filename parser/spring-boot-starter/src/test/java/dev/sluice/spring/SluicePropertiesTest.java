@@ -187,6 +187,7 @@ class SluicePropertiesTest {
         "max-disk-usage-per-part, MAX_PART_BYTES, unlimited, -1, unlimited",
         "max-parts, MAX_PARTS, unlimited, 7, 7",
         "headers-charset, HEADER_CHARSET, UTF-8, ISO-8859-1, ISO-8859-1",
+        "headers-charset, HEADER_CHARSET, UTF-8, ' ', UTF-8",
     })
     void webFluxProperty_orItsDefault_isUsed(String name, Setting setting, String unset, String value, String text) {
         assertEquals(unset, webFlux(new MockEnvironment()).get(setting));
