@@ -31,7 +31,8 @@ final class StoreLifecycle implements SmartLifecycle {
     private final ObjectStore store;
     private final S3Sinks sinks;
     private final S3Properties properties;
-    private volatile boolean running;
+    /** Identifies the time from a start to the next stop, so that the sweeps of an earlier start end; null when stopped. */
+    private volatile @Nullable Object run;
 
     StoreLifecycle(ObjectStore store, S3Sinks sinks, S3Properties properties) {
         this.store = store;
@@ -46,7 +47,7 @@ final class StoreLifecycle implements SmartLifecycle {
 
     @Override
     public boolean isRunning() {
-        return running;
+        return run != null;
     }
 
     @Override
@@ -54,10 +55,9 @@ final class StoreLifecycle implements SmartLifecycle {
         if (properties.checkAtStart()) {
             check();
         }
-        running = true;
-        if (properties.sweepInterval() != null) {
-            sweepAfter(ThreadLocalRandom.current().nextDouble());
-        }
+        Object started = new Object();
+        run = started;
+        sweepAfter(started, ThreadLocalRandom.current().nextDouble());
     }
 
     private void check() {
@@ -74,9 +74,10 @@ final class StoreLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Sweeps after a fraction of the interval, and then repeatedly, until the application stops or the store is closed.
+     * Sweeps after a fraction of the interval, if there is one, and then repeatedly, until the application stops or the
+     * store is closed.
      */
-    private void sweepAfter(double fraction) {
+    private void sweepAfter(Object started, double fraction) {
         Duration interval = properties.sweepInterval();
         if (interval == null) {
             return;
@@ -84,26 +85,26 @@ final class StoreLifecycle implements SmartLifecycle {
         // The stage fails if the store is closed.
         store.after(Duration.ofMillis((long) Math.ceil(interval.toMillis() * fraction)))
                 .thenAccept(passed -> {
-                    if (running) {
-                        sinks.sweep().whenComplete(this::swept);
+                    if (run == started) {
+                        sinks.sweep().whenComplete((swept, failure) -> swept(started, swept, failure));
                     }
                 });
     }
 
-    private void swept(S3Sinks.@Nullable Swept swept, @Nullable Throwable failure) {
-        if (!running) {
+    private void swept(Object started, S3Sinks.@Nullable Swept swept, @Nullable Throwable failure) {
+        if (run != started) {
             return;
         } else if (failure != null) {
             LOG.warn("A sweep of " + properties.address() + " failed. It will be repeated.", failure);
         } else {
             LOG.debug("A sweep of " + properties.address() + " has ended: " + swept);
         }
-        sweepAfter(ThreadLocalRandom.current().nextDouble(1 - JITTER, 1 + JITTER));
+        sweepAfter(started, ThreadLocalRandom.current().nextDouble(1 - JITTER, 1 + JITTER));
     }
 
     @Override
     public void stop() {
-        running = false;
+        run = null;
         try {
             sinks.whenIdle().get(properties.shutdownTimeout().toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
