@@ -242,7 +242,7 @@ public final class MultipartRequests {
         if (state == null) {
             throw new IllegalStateException(
                     "the request did not go through a SluiceFilter: map the filter to this path and dispatcher type; it"
-                            + " handles multipart/form-data with POST, PUT and PATCH only");
+                            + " handles multipart/form-data with POST, PUT, PATCH and, if serveDelete is set, DELETE");
         }
         return state;
     }

@@ -521,9 +521,10 @@ class SluiceFilterTest extends AppTestBase {
         app.options(builder -> builder.decider(part -> {
             throw new IOException("/secret/path");
         }));
+        app.errorPage((request, response) ->
+                response.getWriter().print(request.getAttribute("jakarta.servlet.error.message")));
         RawHttp.Response answer = ask(FORM, (request, response) -> request.getParts());
-        assertEquals(500, answer.status());
-        assertFalse(answer.body().contains("/secret/path") && !answer.body().contains("Caused by"), answer.body());
+        assertEquals("500 the form could not be stored", answer.status() + " " + answer.body());
         assertEquals("the form could not be stored", app.thrown().peek().getMessage());
     }
 
