@@ -10,24 +10,12 @@ import jakarta.servlet.ServletResponse;
 /**
  * A wrapper of the container's context that reports to the {@link RequestState}. Workers keep the form open while they
  * run. After {@link #complete} or {@link #dispatch()} the request ends even if the container does not report its end.
+ *
+ * @param wrapper the request that the application sees
+ * @param wrapped the request that {@code wrapper} wraps
  */
-final class CountingAsyncContext implements AsyncContext {
-    private final AsyncContext context;
-    private final ServletRequest wrapper;
-    private final ServletRequest wrapped;
-    private final RequestState state;
-
-    /**
-     * @param wrapper the request that the application sees
-     * @param wrapped the request that {@code wrapper} wraps
-     */
-    CountingAsyncContext(AsyncContext context, ServletRequest wrapper, ServletRequest wrapped, RequestState state) {
-        this.context = context;
-        this.wrapper = wrapper;
-        this.wrapped = wrapped;
-        this.state = state;
-    }
-
+record CountingAsyncContext(AsyncContext context, ServletRequest wrapper, ServletRequest wrapped, RequestState state)
+        implements AsyncContext {
     @Override
     public void start(Runnable worker) {
         RequestLease.Worker counted = state.lease.worker(worker);

@@ -3,8 +3,6 @@ package dev.sluice.servlet;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -91,10 +89,12 @@ final class FilteredDispatch {
     /** @param first whether this is the first dispatch of the request */
     private void serve(RequestState state, boolean first) throws IOException, ServletException {
         boolean outermost = first || type == DispatcherType.ASYNC;
-        HttpServletRequest filteredRequest = isWrapped(request) ? request : new MultipartRequest(request, state);
+        HttpServletRequest filteredRequest = NonMultipartRequest.wrapper(request, MultipartRequest.class) != null
+                ? request
+                : new MultipartRequest(request, state);
         FilteredResponse filteredResponse = new FilteredResponse(response, state.form);
         boolean thrown = true;
-        state.dispatchEntered();
+        state.activeDispatches.incrementAndGet();
         try {
             boolean parsesNow = settings.eager() && type != DispatcherType.ERROR && (first || !state.form.isClaimed());
             if (parsesNow && !state.lease.hasRequestEnded() || first && state.form.isRejected()) {
@@ -111,22 +111,11 @@ final class FilteredDispatch {
                 throw e;
             }
         } finally {
-            state.dispatchReturned();
+            state.activeDispatches.decrementAndGet();
             if (outermost) {
                 end(state, filteredResponse.isErrorSent(), thrown);
             }
         }
-    }
-
-    private static boolean isWrapped(ServletRequest request) {
-        ServletRequest layer = request;
-        while (layer instanceof ServletRequestWrapper wrapper) {
-            if (layer instanceof MultipartRequest) {
-                return true;
-            }
-            layer = wrapper.getRequest();
-        }
-        return false;
     }
 
     /**

@@ -56,19 +56,23 @@ public final class MultipartRequests {
      * @throws IllegalStateException if the request did not go through the filter, or the body is already being read in another way
      */
     public static MultipartForm form(HttpServletRequest request) throws IOException {
-        RequestState state = ofForm(request);
-        try {
-            return state.form.parsed();
-        } catch (MultipartRequestException e) {
-            throw unwrapped(e);
-        }
+        return unwrapping(ofForm(request).form::parsed);
     }
 
-    private static RuntimeException unwrapped(MultipartRequestException e) throws MultipartException {
-        if (MultipartRequestException.unwrapped(e) instanceof MultipartException rejected) {
-            throw rejected;
+    private interface Call<T> {
+        T result() throws IOException;
+    }
+
+    /** {@return the result of {@code call}} Throws the {@link MultipartException} that a rejection wraps for the servlet API. */
+    private static <T> T unwrapping(Call<T> call) throws IOException {
+        try {
+            return call.result();
+        } catch (MultipartRequestException e) {
+            if (MultipartRequestException.unwrapped(e) instanceof MultipartException rejected) {
+                throw rejected;
+            }
+            throw e;
         }
-        return e;
     }
 
     /**
@@ -94,12 +98,8 @@ public final class MultipartRequests {
      */
     public static MultipartForm form(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
-        RequestState state = ofForm(request);
-        try {
-            return state.form.parsedWith(changed(state, change));
-        } catch (MultipartRequestException e) {
-            throw unwrapped(e);
-        }
+        RequestForm form = ofForm(request).form;
+        return unwrapping(() -> form.parsedWith(changed(form, change)));
     }
 
     /**
@@ -112,8 +112,7 @@ public final class MultipartRequests {
      *     request does not support asynchronous operation
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
-        RequestState state = ofForm(request);
-        return receive(state, request, state.form.options());
+        return receive(request, options -> options);
     }
 
     /**
@@ -125,20 +124,11 @@ public final class MultipartRequests {
     public static AsyncForm receive(HttpServletRequest request, UnaryOperator<FormOptions.Builder> change)
             throws IOException {
         RequestState state = ofForm(request);
-        return receive(state, request, changed(state, change));
+        return unwrapping(() -> AsyncForm.start(state, request, changed(state.form, change)));
     }
 
-    private static AsyncForm receive(RequestState state, HttpServletRequest request, FormOptions options)
-            throws IOException {
-        try {
-            return AsyncForm.start(state, request, options);
-        } catch (MultipartRequestException e) {
-            throw unwrapped(e);
-        }
-    }
-
-    static FormOptions changed(RequestState state, UnaryOperator<FormOptions.Builder> change) {
-        return change.apply(state.form.options().toBuilder()).build();
+    private static FormOptions changed(RequestForm form, UnaryOperator<FormOptions.Builder> change) {
+        return change.apply(form.options().toBuilder()).build();
     }
 
     /**
@@ -169,7 +159,9 @@ public final class MultipartRequests {
         RequestState state = RequestState.of(request);
         MultipartRequestException rejection = state == null ? null : state.form.rejection();
         if (rejection != null) {
-            throw unwrapped(rejection);
+            return unwrapping(() -> {
+                throw rejection;
+            });
         }
         Boundary boundary = RequestForm.head(request).boundary(options.preset());
         InputStream body;

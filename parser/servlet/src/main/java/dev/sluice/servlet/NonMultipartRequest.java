@@ -23,16 +23,17 @@ final class NonMultipartRequest extends HttpServletRequestWrapper {
         super(request);
     }
 
-    /** {@return the request of this type among the wrappers of {@code request}, or null} */
     static @Nullable NonMultipartRequest of(ServletRequest request) {
+        return wrapper(request, NonMultipartRequest.class);
+    }
+
+    /** {@return the wrapper of this type around {@code request}, or null} */
+    static <T extends ServletRequestWrapper> @Nullable T wrapper(ServletRequest request, Class<T> type) {
         ServletRequest layer = request;
-        while (layer instanceof ServletRequestWrapper wrapper) {
-            if (layer instanceof NonMultipartRequest found) {
-                return found;
-            }
+        while (layer instanceof ServletRequestWrapper wrapper && !type.isInstance(layer)) {
             layer = wrapper.getRequest();
         }
-        return null;
+        return type.isInstance(layer) ? type.cast(layer) : null;
     }
 
     /** {@return the exception for the response, or null if the form was not requested} */

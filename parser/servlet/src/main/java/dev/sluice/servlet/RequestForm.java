@@ -135,7 +135,6 @@ final class RequestForm {
         return owner.get() != BodyOwner.NONE;
     }
 
-    /** {@return whether the body was rejected unread} */
     boolean isRejected() {
         return owner.get() == BodyOwner.REJECTED;
     }

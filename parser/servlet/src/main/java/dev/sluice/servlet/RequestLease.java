@@ -67,18 +67,12 @@ final class RequestLease {
         }
     }
 
-    /**
-     * Releases the reference of the request itself.
-     *
-     * @return whether this is the first call
-     */
-    boolean requestEnded() {
-        if (!requestEnded.compareAndSet(false, true)) {
-            return false;
+    /** Releases the reference of the request itself. Idempotent. */
+    void requestEnded() {
+        if (requestEnded.compareAndSet(false, true)) {
+            expireWorkersAfterGrace();
+            release();
         }
-        expireWorkersAfterGrace();
-        release();
-        return true;
     }
 
     /** Ends the lease at once, even if references remain. */
@@ -133,11 +127,7 @@ final class RequestLease {
         }
     }
 
-    /**
-     * Runs a task after the grace period.
-     *
-     * @return the scheduled task, or null if the timer is closed
-     */
+    /** {@return a task, scheduled to run after the grace period; null if the timer is closed} */
     @Nullable
     Future<?> afterGrace(Runnable task) {
         return timer.schedule(task, GRACE);

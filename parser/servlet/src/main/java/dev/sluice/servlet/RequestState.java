@@ -31,13 +31,7 @@ import org.jspecify.annotations.Nullable;
  * the next request.
  *
  * <p><b>Missing notifications.</b> Some containers do not call {@code onComplete} after a timeout, an error or a failed
- * dispatch. Therefore two tasks run after a grace period:
- *
- * <ul>
- *   <li>{@link #endAfterGrace()} ends a request that has completed, timed out or failed, unless it was dispatched
- *       again.
- *   <li>{@link #expectDispatch()} ends a request that the container recycled instead of dispatching it.
- * </ul>
+ * dispatch. {@link #endAfterGrace()} and {@link #expectDispatch()} end the request after a grace period.
  *
  * <p><b>Dispatches.</b> A request may pass the filter several times: REQUEST, FORWARD and INCLUDE, then any number of
  * ASYNC cycles, and ERROR last. Dispatches can overlap with worker threads and with container threads that call this
@@ -57,7 +51,7 @@ final class RequestState implements AsyncListener {
     final RequestForm form;
     private final AtomicInteger dispatches = new AtomicInteger();
     /** The number of dispatches that have not returned. */
-    private final AtomicInteger activeDispatches = new AtomicInteger();
+    final AtomicInteger activeDispatches = new AtomicInteger();
 
     private volatile @Nullable Consumer<Throwable> abort;
     private volatile @Nullable Future<?> graceTask;
@@ -99,7 +93,7 @@ final class RequestState implements AsyncListener {
 
     /**
      * Ends the request, which has completed, timed out or failed, after a grace period. An asynchronous dispatch within
-     * the period, for example by a listener, prevents this. The dispatches of an error page do not.
+     * the period, for example by a listener, prevents this. Forwards and includes do not.
      */
     void endAfterGrace() {
         endAfterGraceUnlessDispatched(dispatches.get());
@@ -161,14 +155,6 @@ final class RequestState implements AsyncListener {
         if (running != null) {
             running.cancel(false);
         }
-    }
-
-    void dispatchEntered() {
-        activeDispatches.incrementAndGet();
-    }
-
-    void dispatchReturned() {
-        activeDispatches.decrementAndGet();
     }
 
     /**

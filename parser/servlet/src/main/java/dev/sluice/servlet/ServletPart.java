@@ -18,15 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** An adapter from {@link FormPart} to {@link Part}. */
-final class ServletPart implements Part {
-    private final FormPart part;
-    private final RequestState state;
-
-    ServletPart(FormPart part, RequestState state) {
-        this.part = part;
-        this.state = state;
-    }
-
+record ServletPart(FormPart part, RequestState state) implements Part {
     @Override
     public InputStream getInputStream() throws IOException {
         return part.inputStream();
