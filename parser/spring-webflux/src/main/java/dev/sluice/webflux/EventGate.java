@@ -51,8 +51,4 @@ final class EventGate {
         resumeSender(); // a request between the check and this line has found no readiness to resume
         return readiness;
     }
-
-    void complete() {
-        events.complete();
-    }
 }

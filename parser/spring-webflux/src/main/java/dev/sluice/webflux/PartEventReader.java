@@ -2,7 +2,6 @@ package dev.sluice.webflux;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
-import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import java.util.Map;
 import org.springframework.core.ResolvableType;
@@ -41,12 +40,12 @@ final class PartEventReader extends FormMessageReader<PartEvent> {
                     new BodySource(forms, options, message, CALLER.createWorker()::schedule, events.contextView());
             events.onDispose(source);
             SluiceWebFlux.endWithRequest(events.contextView(), source);
-            source.start(form -> complete(form, gate), failure -> events.error(Rejections.toSpringException(failure)));
+            source.start(
+                    form -> {
+                        form.close();
+                        events.complete();
+                    },
+                    failure -> events.error(Rejections.toSpringException(failure)));
         });
-    }
-
-    private static void complete(MultipartForm form, EventGate gate) {
-        form.close();
-        gate.complete();
     }
 }

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.Disposable;
-import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** A received form and its Spring parts. It is closed at the end of the request, or when its last part is deleted. */
@@ -32,10 +31,6 @@ final class ReceivedForm implements Disposable {
 
     List<ReceivedPart> parts() {
         return parts;
-    }
-
-    Scheduler workers() {
-        return Schedulers.boundedElastic();
     }
 
     /** Called after a part was deleted. Closes the form after the last one. */

@@ -16,6 +16,7 @@ import org.springframework.http.codec.multipart.FormFieldPart;
 import org.springframework.http.codec.multipart.Part;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** A part of a received form, in memory or in a file. Its buffers are on the heap and need not be released. */
 class ReceivedPart implements Part {
@@ -54,13 +55,13 @@ class ReceivedPart implements Part {
     public Flux<DataBuffer> content() {
         Flux<DataBuffer> content = DataBufferUtils.readInputStream(
                 part::inputStream, DefaultDataBufferFactory.sharedInstance, BUFFER_SIZE);
-        return part.isInMemory() ? content : content.subscribeOn(form.workers());
+        return part.isInMemory() ? content : content.subscribeOn(Schedulers.boundedElastic());
     }
 
     @Override
     public Mono<Void> delete() {
         Mono<Void> delete = Mono.fromRunnable(this::discard);
-        return part.isInMemory() ? delete : delete.subscribeOn(form.workers());
+        return part.isInMemory() ? delete : delete.subscribeOn(Schedulers.boundedElastic());
     }
 
     private void discard() {
@@ -110,7 +111,7 @@ class ReceivedPart implements Part {
                         copyTo(target);
                         return null;
                     })
-                    .subscribeOn(super.form.workers());
+                    .subscribeOn(Schedulers.boundedElastic());
         }
 
         private void copyTo(Path target) throws IOException {
