@@ -22,8 +22,8 @@ final class ErrorPages {
                     return true;
                 }
             }
-        } catch (IllegalArgumentException e) { // malformed, or too many types to sort
-            return false;
+        } catch (IllegalArgumentException e) {
+            // malformed, or too many types to sort
         }
         return false;
     }

@@ -7,8 +7,6 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.micrometer.FormMeterBinder;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -21,14 +19,7 @@ class FormsConfiguration {
     @Bean
     @ConditionalOnMissingBean
     SpoolDirectory sluiceSpoolDirectory(SluiceProperties properties) {
-        try {
-            return properties.spoolBuilder().open();
-        } catch (IOException e) {
-            throw new UncheckedIOException(
-                    "uploads cannot be stored (check " + properties.directoryProperty() + " or sluice.directory): "
-                            + e.getMessage(),
-                    e);
-        }
+        return properties.openSpool();
     }
 
     @Bean
@@ -47,7 +38,8 @@ class FormsConfiguration {
             ObjectProvider<FormOptionsCustomizer> customizers) {
         FormOptions.Builder options = FormOptions.builder(spool, memory);
         properties.forEach(options::set, Setting.Scope.BODY, Setting.Scope.FORM);
-        options.metrics(new RejectionLog(properties.rejectionLogLevel(), metrics.getIfAvailable(), System::nanoTime));
+        options.metrics(new RejectionLog(
+                properties.rejectionLogLevel, metrics.getIfAvailable(() -> summary -> {}), System::nanoTime));
         customizers.orderedStream().forEach(customizer -> customizer.customize(options));
         return options.build();
     }

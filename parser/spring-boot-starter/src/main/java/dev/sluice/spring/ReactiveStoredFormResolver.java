@@ -12,15 +12,8 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /** A resolver of controller parameters of the type {@link StoredForm} in WebFlux. */
-final class ReactiveStoredFormResolver implements HandlerMethodArgumentResolver, WebFluxConfigurer {
-    private final S3Sinks sinks;
-    private final SluiceWebFlux forms;
-
-    ReactiveStoredFormResolver(S3Sinks sinks, SluiceWebFlux forms) {
-        this.sinks = sinks;
-        this.forms = forms;
-    }
-
+record ReactiveStoredFormResolver(S3Sinks sinks, SluiceWebFlux forms)
+        implements HandlerMethodArgumentResolver, WebFluxConfigurer {
     @Override
     public void configureArgumentResolvers(ArgumentResolverConfigurer configurer) {
         configurer.addCustomResolver(this);

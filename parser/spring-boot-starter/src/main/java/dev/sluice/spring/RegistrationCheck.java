@@ -15,14 +15,8 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 
 /** A check at startup that warns about a {@link SluiceFilter} that the application registers in the wrong place. */
-final class RegistrationCheck implements SmartInitializingSingleton {
+record RegistrationCheck(ListableBeanFactory beans) implements SmartInitializingSingleton {
     private static final Log LOG = LogFactory.getLog(RegistrationCheck.class);
-
-    private final ListableBeanFactory beans;
-
-    RegistrationCheck(ListableBeanFactory beans) {
-        this.beans = beans;
-    }
 
     @Override
     public void afterSingletonsInstantiated() {

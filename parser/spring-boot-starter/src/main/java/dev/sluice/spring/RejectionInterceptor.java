@@ -17,15 +17,10 @@ import org.springframework.web.servlet.function.HandlerFunction;
  * <p>In a gateway, handler functions are called even if the body was rejected for its type or method. The routes of
  * Spring Cloud Gateway are such functions, and forward the unread body. If a function reads parts or parameters, the
  * rejection is thrown.
+ *
+ * @param gateway whether the application is a Spring Cloud Gateway
  */
-final class RejectionInterceptor implements WebMvcConfigurer, HandlerInterceptor {
-    private final boolean gateway;
-
-    /** @param gateway whether the application is a Spring Cloud Gateway */
-    RejectionInterceptor(boolean gateway) {
-        this.gateway = gateway;
-    }
-
+record RejectionInterceptor(boolean gateway) implements WebMvcConfigurer, HandlerInterceptor {
     @Override
     public void addInterceptors(InterceptorRegistry registry) {
         registry.addInterceptor(this);

@@ -7,7 +7,6 @@ import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A listener that logs rejected forms and passes all events on. It logs at most {@value #MAX_LINES} lines per second, because a client can
@@ -29,17 +28,17 @@ final class RejectionLog implements FormMetrics {
     private static final Log LOG = LogFactory.getLog(RejectionLog.class);
 
     private final Level level;
-    private final @Nullable FormMetrics next;
+    private final FormMetrics next;
     private final LongSupplier clock;
     private long second = Long.MIN_VALUE;
     private int lines;
     private long omitted;
 
     /**
-     * @param next the metrics that receive all events, or null
+     * @param next the metrics that receive all events
      * @param clock the time in nanoseconds, like {@link System#nanoTime()}
      */
-    RejectionLog(Level level, @Nullable FormMetrics next, LongSupplier clock) {
+    RejectionLog(Level level, FormMetrics next, LongSupplier clock) {
         this.level = level;
         this.next = next;
         this.clock = clock;
@@ -47,16 +46,12 @@ final class RejectionLog implements FormMetrics {
 
     @Override
     public void formStarted() {
-        if (next != null) {
-            next.formStarted();
-        }
+        next.formStarted();
     }
 
     @Override
     public void bodyReceived(int bytes) {
-        if (next != null) {
-            next.bodyReceived(bytes);
-        }
+        next.bodyReceived(bytes);
     }
 
     @Override
@@ -65,9 +60,7 @@ final class RejectionLog implements FormMetrics {
             case COMPLETED, ABORTED, FAILED -> {} // not rejections; exception handlers report failures
             default -> log(summary);
         }
-        if (next != null) {
-            next.formEnded(summary);
-        }
+        next.formEnded(summary);
     }
 
     private void log(FormSummary summary) {

@@ -126,7 +126,7 @@ class SluiceAutoConfiguration {
     @Bean(name = DispatcherServlet.MULTIPART_RESOLVER_BEAN_NAME)
     @ConditionalOnMissingBean(MultipartResolver.class)
     SluiceMultipartResolver multipartResolver(SluiceProperties properties) {
-        return new SluiceMultipartResolver(properties.resolvesLazily(), properties.isStrictlyCompliant());
+        return new SluiceMultipartResolver(properties.lazy, properties.strict);
     }
 
     @Bean

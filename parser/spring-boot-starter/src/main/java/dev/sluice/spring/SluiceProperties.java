@@ -5,6 +5,8 @@ import dev.sluice.Setting.Scope;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.SpoolDirectory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
@@ -37,7 +39,8 @@ import org.springframework.util.unit.DataSize;
 
 /**
  * The {@linkplain Setting settings} from the properties of an application. {@code sluice.*} takes precedence over
- * Boot's properties.
+ * Boot's properties. If a value of {@code sluice.*} is invalid, an {@link InvalidConfigurationPropertyValueException} is
+ * thrown, and Boot reports the property and its origin.
  */
 final class SluiceProperties {
     private static final Log LOG = LogFactory.getLog(SluiceProperties.class);
@@ -54,6 +57,7 @@ final class SluiceProperties {
     private static final String SERVLET_PREFIX = "spring.servlet.multipart.";
     private static final String RESOLVE_LAZILY = SERVLET_PREFIX + "resolve-lazily";
     private static final String WEBFLUX_PREFIX = "spring.webflux.multipart.";
+    private static final String TEMPORARY_DIRECTORY = System.getProperty("java.io.tmpdir");
 
     /** The properties that Boot has for the same settings. */
     private static final Map<Setting, String> SERVLET_PROPERTIES = Map.of(
@@ -75,9 +79,11 @@ final class SluiceProperties {
     final Map<String, Map<Setting, String>> paths = new LinkedHashMap<>();
 
     private final Map<Setting, String> bootProperties;
-    private final RejectionLog.Level rejectionLogLevel;
-    private final boolean lazy;
-    private final boolean strict;
+    final RejectionLog.Level rejectionLogLevel;
+    /** Whether Spring MVC reads forms only when the controller needs them. */
+    final boolean lazy;
+    /** Whether Spring MVC reads {@code multipart/form-data} only. */
+    final boolean strict;
 
     /**
      * @param bootProperties the properties that Boot has for the same settings
@@ -115,16 +121,13 @@ final class SluiceProperties {
     /**
      * {@return the properties of a servlet application} The other arguments are the defaults: the values of the
      * application's {@code MultipartConfigElement}.
-     *
-     * @throws InvalidConfigurationPropertyValueException if a value of {@code sluice.*} is invalid; Boot reports
-     *     the property and its origin
      */
     static SluiceProperties ofServlets(
             Environment environment, long maxFileSize, long maxRequestSize, int threshold, String location) {
         Map<Setting, String> boot = new EnumMap<>(Setting.class);
         boot.put(Setting.MAX_PART_BYTES, limit(maxFileSize));
         boot.put(Setting.MAX_BODY_BYTES, limit(maxRequestSize));
-        boot.put(Setting.DIRECTORY, directory(location));
+        boot.put(Setting.DIRECTORY, location.isBlank() ? TEMPORARY_DIRECTORY : location);
         putThreshold(boot, Math.max(0, threshold));
         return new SluiceProperties(environment, SERVLET_PROPERTIES, boot);
     }
@@ -132,9 +135,6 @@ final class SluiceProperties {
     /**
      * {@return the properties of a WebFlux application} A setting that Boot has a property for has the value of this
      * property, or Boot's default. Other settings have Sluice's default.
-     *
-     * @throws InvalidConfigurationPropertyValueException if a value of {@code sluice.*} is invalid; Boot reports
-     *     the property and its origin
      */
     static SluiceProperties ofWebFlux(Environment environment) {
         Binder binder = Binder.get(environment);
@@ -151,7 +151,7 @@ final class SluiceProperties {
                 limit(binder.bind(WEBFLUX_PROPERTIES.get(Setting.MAX_PARTS), Integer.class)
                         .orElse(-1)));
         boot.put(Setting.HEADER_CHARSET, text(binder, Setting.HEADER_CHARSET, "UTF-8"));
-        boot.put(Setting.DIRECTORY, directory(text(binder, Setting.DIRECTORY, "")));
+        boot.put(Setting.DIRECTORY, text(binder, Setting.DIRECTORY, TEMPORARY_DIRECTORY));
         return new SluiceProperties(environment, WEBFLUX_PROPERTIES, boot);
     }
 
@@ -175,10 +175,6 @@ final class SluiceProperties {
     private static String text(Binder binder, Setting setting, String defaultValue) {
         String text = text(binder, WEBFLUX_PROPERTIES.get(setting));
         return StringUtils.hasText(text) ? text : defaultValue;
-    }
-
-    private static String directory(String location) {
-        return location.isBlank() ? System.getProperty("java.io.tmpdir") : location;
     }
 
     private static String limit(long bytes) {
@@ -301,32 +297,26 @@ final class SluiceProperties {
         });
     }
 
-    SpoolDirectory.Builder spoolBuilder() {
+    SpoolDirectory openSpool() {
         SpoolDirectory.Builder spool = SpoolDirectory.builder(Path.of(""));
         forEach(spool::set, Scope.SPOOL);
-        return spool;
+        try {
+            return spool.open();
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    "uploads cannot be stored (check " + bootProperties.get(Setting.DIRECTORY)
+                            + " or sluice.directory): " + e.getMessage(),
+                    e);
+        }
     }
 
     MemoryBudget memoryBudget() {
         return MemoryBudget.parse(values.get(Setting.MEMORY_BUDGET_BYTES));
     }
 
-    /** {@return the name of Boot's property for the directory} */
-    String directoryProperty() {
-        return String.valueOf(bootProperties.get(Setting.DIRECTORY));
-    }
-
     /** {@return whether multipart bodies that are not forms are rejected} */
     boolean rejectsOtherMultipart() {
         return !"false".equalsIgnoreCase(values.get(Setting.REFUSE_OTHER_MULTIPART));
-    }
-
-    RejectionLog.Level rejectionLogLevel() {
-        return rejectionLogLevel;
-    }
-
-    boolean resolvesLazily() {
-        return lazy;
     }
 
     /**
@@ -343,9 +333,5 @@ final class SluiceProperties {
                     "a form can only stream into the object store if it has not been read before its controller is"
                             + " called. Remove the property, or remove sluice.s3.bucket");
         }
-    }
-
-    boolean isStrictlyCompliant() {
-        return strict;
     }
 }

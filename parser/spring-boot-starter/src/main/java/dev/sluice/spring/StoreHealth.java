@@ -1,13 +1,14 @@
 package dev.sluice.spring;
 
 import dev.sluice.s3.ObjectStore;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The check of the health indicator. It makes one request: it lists a prefix that has few objects. */
+/** The checks of the store: of the health indicator, and at the start of the application. */
 final class StoreHealth {
     static final String ENABLED = "management.health.sluice-s3.enabled";
 
@@ -15,17 +16,22 @@ final class StoreHealth {
     static final String CONDITION =
             "'${" + ENABLED + ":${management.health.defaults.enabled:true}}'.equalsIgnoreCase('true')";
 
-    private static final int MAX_SECONDS = 10;
+    private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
     private StoreHealth() {}
 
     /**
-     * {@return the reason why the store cannot be used, or empty if the store responds} Blocks for at most 10 seconds.
+     * {@return the reason why the store cannot be used, or empty if the store responds} Makes one request: it lists a
+     * prefix that has few objects.
      */
     static Optional<Exception> check(ObjectStore store, S3Properties properties) {
-        CompletableFuture<ObjectStore.Page> listed = store.list(properties.prefix() + ".probe/", null);
+        return failure(store.list(properties.prefix() + ".probe/", null), MAX_WAIT, properties);
+    }
+
+    /** {@return the failure of a check, or empty if it succeeds} Blocks for at most {@code limit}. */
+    static Optional<Exception> failure(CompletableFuture<?> check, Duration limit, S3Properties properties) {
         try {
-            listed.get(MAX_SECONDS, TimeUnit.SECONDS);
+            check.get(limit.toMillis(), TimeUnit.MILLISECONDS);
             return Optional.empty();
         } catch (ExecutionException e) {
             return Optional.of(StoreStartException.of(properties.address(), e.getCause() == null ? e : e.getCause()));
@@ -35,7 +41,7 @@ final class StoreHealth {
             Thread.currentThread().interrupt();
             return Optional.of(e);
         } finally {
-            listed.cancel(true);
+            check.cancel(true);
         }
     }
 }

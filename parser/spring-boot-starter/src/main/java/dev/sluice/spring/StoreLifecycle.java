@@ -53,24 +53,15 @@ final class StoreLifecycle implements SmartLifecycle {
     @Override
     public void start() {
         if (properties.checkAtStart()) {
-            check();
+            StoreHealth.failure(sinks.probe(), MAX_CHECK, properties).ifPresent(failure -> {
+                throw failure instanceof StoreStartException known
+                        ? known
+                        : new IllegalStateException("interrupted while the object store was being checked", failure);
+            });
         }
         Object started = new Object();
         run = started;
         sweepAfter(started, ThreadLocalRandom.current().nextDouble());
-    }
-
-    private void check() {
-        try {
-            sinks.probe().get(MAX_CHECK.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException e) {
-            throw StoreStartException.of(properties.address(), e.getCause() == null ? e : e.getCause());
-        } catch (TimeoutException e) {
-            throw StoreStartException.of(properties.address(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while the object store was being checked", e);
-        }
     }
 
     /**

@@ -21,16 +21,9 @@ import org.springframework.web.multipart.MultipartResolver;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /** A resolver of controller parameters of the type {@link StoredForm} in Spring MVC. It blocks until the form is stored. */
-final class StoredFormResolver implements HandlerMethodArgumentResolver, WebMvcConfigurer, SmartInitializingSingleton {
+record StoredFormResolver(S3Sinks sinks, ObjectProvider<MultipartResolver> multipartResolver)
+        implements HandlerMethodArgumentResolver, WebMvcConfigurer, SmartInitializingSingleton {
     private static final Log LOG = LogFactory.getLog(StoredFormResolver.class);
-
-    private final S3Sinks sinks;
-    private final ObjectProvider<MultipartResolver> multipartResolver;
-
-    StoredFormResolver(S3Sinks sinks, ObjectProvider<MultipartResolver> multipartResolver) {
-        this.sinks = sinks;
-        this.multipartResolver = multipartResolver;
-    }
 
     @Override
     public void afterSingletonsInstantiated() {

@@ -17,18 +17,12 @@ import reactor.core.publisher.Mono;
 /**
  * A handler that sends a {@code ProblemDetail} for a rejected form, unless the application handles the rejection. The
  * detail names the limit. If the client prefers HTML, as browsers do, Boot sends the error page of the application.
+ *
+ * @param codecs the source of the codecs; called on demand, because an application without WebFlux configuration has no
+ *     codecs
  */
-final class WebFluxRejectionHandler implements WebExceptionHandler, ServerResponse.Context {
-    private final Supplier<ServerCodecConfigurer> codecs;
-
-    /**
-     * @param codecs the source of the codecs; called on demand, because an application without WebFlux configuration
-     *     has no codecs
-     */
-    WebFluxRejectionHandler(Supplier<ServerCodecConfigurer> codecs) {
-        this.codecs = codecs;
-    }
-
+record WebFluxRejectionHandler(Supplier<ServerCodecConfigurer> codecs)
+        implements WebExceptionHandler, ServerResponse.Context {
     @Override
     public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
         if (!(failure instanceof ResponseStatusException rejected)
