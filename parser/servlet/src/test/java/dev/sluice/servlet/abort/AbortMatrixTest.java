@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Uploads over real connections, interrupted at each byte in each {@link Way}, with {@code getParts} and with an
  * asynchronous form. Afterwards every buffer, file, descriptor and budget charge must be released, without help from
- * the garbage collector. By default each case is interrupted at every eighth byte, with a different first byte per
+ * the garbage collector. By default each case is interrupted at every fourth byte, with a different first byte per
  * case. {@code -Dsluice.abort.stride=1} covers every byte.
  */
 @Timeout(300)
@@ -67,7 +67,7 @@ class AbortMatrixTest {
         SINK_ERROR_THEN_ABORT
     }
 
-    private static final int STRIDE = ProofSize.of("sluice.abort.stride", 8, 1);
+    private static final int STRIDE = ProofSize.of("sluice.abort.stride", 4, 1);
     private static final byte[] END_OF_CHUNKS = {'0', '\r', '\n', '\r', '\n'};
     private static final String TARGET = "abcdefghij".repeat(2);
 
