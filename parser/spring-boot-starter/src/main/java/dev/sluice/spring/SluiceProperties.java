@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -173,7 +174,7 @@ final class SluiceProperties {
     }
 
     private static String text(Binder binder, Setting setting, String defaultValue) {
-        String text = text(binder, WEBFLUX_PROPERTIES.get(setting));
+        String text = text(binder, Objects.requireNonNull(WEBFLUX_PROPERTIES.get(setting)));
         return StringUtils.hasText(text) ? text : defaultValue;
     }
 
