@@ -10,12 +10,16 @@ import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.CorruptedFrameException;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
 import java.net.InetSocketAddress;
@@ -123,11 +127,23 @@ final class FormExchange implements FormSource {
 
     /** {@return the response with a length, and with headers that the handler can change} */
     private static FullHttpResponse complete(FullHttpResponse response) {
-        FullHttpResponse complete = (FullHttpResponse) RequestState.changeable(response);
+        FullHttpResponse complete = (FullHttpResponse) changeable(response);
         if (!HttpUtil.isContentLengthSet(complete) && !HttpUtil.isTransferEncodingChunked(complete)) {
             HttpUtil.setContentLength(complete, complete.content().readableBytes());
         }
         return complete;
+    }
+
+    /** {@return the response, or a copy with the same content if its headers are read-only} */
+    static HttpResponse changeable(HttpResponse response) {
+        if (response.headers() instanceof DefaultHttpHeaders) {
+            return response;
+        }
+        HttpHeaders headers = response.headers().copy();
+        return response instanceof FullHttpResponse full
+                ? new DefaultFullHttpResponse(
+                        full.protocolVersion(), full.status(), full.content(), headers, full.trailingHeaders())
+                : new DefaultHttpResponse(response.protocolVersion(), response.status(), headers);
     }
 
     private FullHttpResponse responseTo(@Nullable Throwable failure) {

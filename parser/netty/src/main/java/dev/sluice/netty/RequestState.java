@@ -1,12 +1,7 @@
 package dev.sluice.netty;
 
-import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.DefaultHttpHeaders;
-import io.netty.handler.codec.http.DefaultHttpResponse;
-import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
-import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
@@ -84,21 +79,9 @@ final class RequestState {
         if (!last && !(http10 && isForm)) {
             return head;
         }
-        HttpResponse changed = changeable(head);
+        HttpResponse changed = FormExchange.changeable(head);
         changed.headers().set(HttpHeaderNames.CONNECTION, last ? HttpHeaderValues.CLOSE : HttpHeaderValues.KEEP_ALIVE);
         return changed;
-    }
-
-    /** {@return the response, or a copy with the same content if its headers are read-only} */
-    static HttpResponse changeable(HttpResponse response) {
-        if (response.headers() instanceof DefaultHttpHeaders) {
-            return response;
-        }
-        HttpHeaders headers = response.headers().copy();
-        return response instanceof FullHttpResponse full
-                ? new DefaultFullHttpResponse(
-                        full.protocolVersion(), full.status(), full.content(), headers, full.trailingHeaders())
-                : new DefaultHttpResponse(response.protocolVersion(), response.status(), headers);
     }
 
     void responseSent(boolean successfully) {
