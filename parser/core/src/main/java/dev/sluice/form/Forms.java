@@ -64,7 +64,7 @@ public final class Forms implements Closeable {
             MemoryBudget memory = MemoryBudget.parse(null);
             return new Forms(change.apply(FormOptions.builder(spool, memory)).build(), spool);
         } catch (Throwable e) {
-            try (spool) {
+            try (spool) { // adds an exception of close() to e
                 throw e;
             }
         }

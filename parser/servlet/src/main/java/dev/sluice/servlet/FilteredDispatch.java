@@ -94,7 +94,7 @@ final class FilteredDispatch {
                 : new MultipartRequest(request, state);
         FilteredResponse filteredResponse = new FilteredResponse(response, state.form);
         boolean thrown = true;
-        state.activeDispatches.incrementAndGet();
+        state.dispatchEntered();
         try {
             boolean parsesNow = settings.eager() && type != DispatcherType.ERROR && (first || !state.form.isClaimed());
             if (parsesNow && !state.lease.hasRequestEnded() || first && state.form.isRejected()) {
@@ -111,7 +111,7 @@ final class FilteredDispatch {
                 throw e;
             }
         } finally {
-            state.activeDispatches.decrementAndGet();
+            state.dispatchReturned();
             if (outermost) {
                 end(state, filteredResponse.isErrorSent(), thrown);
             }

@@ -68,11 +68,15 @@ public final class MultipartRequests {
         try {
             return call.result();
         } catch (MultipartRequestException e) {
-            if (MultipartRequestException.unwrapped(e) instanceof MultipartException rejected) {
-                throw rejected;
-            }
-            throw e;
+            throw unwrapped(e);
         }
+    }
+
+    private static RuntimeException unwrapped(MultipartRequestException e) throws MultipartException {
+        if (MultipartRequestException.unwrapped(e) instanceof MultipartException rejected) {
+            throw rejected;
+        }
+        return e;
     }
 
     /**
@@ -112,7 +116,8 @@ public final class MultipartRequests {
      *     request does not support asynchronous operation
      */
     public static AsyncForm receive(HttpServletRequest request) throws IOException {
-        return receive(request, options -> options);
+        RequestState state = ofForm(request);
+        return unwrapping(() -> AsyncForm.start(state, request, state.form.options()));
     }
 
     /**
@@ -159,9 +164,7 @@ public final class MultipartRequests {
         RequestState state = RequestState.of(request);
         MultipartRequestException rejection = state == null ? null : state.form.rejection();
         if (rejection != null) {
-            return unwrapping(() -> {
-                throw rejection;
-            });
+            throw unwrapped(rejection);
         }
         Boundary boundary = RequestForm.head(request).boundary(options.preset());
         InputStream body;

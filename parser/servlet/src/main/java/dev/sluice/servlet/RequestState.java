@@ -51,7 +51,7 @@ final class RequestState implements AsyncListener {
     final RequestForm form;
     private final AtomicInteger dispatches = new AtomicInteger();
     /** The number of dispatches that have not returned. */
-    final AtomicInteger activeDispatches = new AtomicInteger();
+    private final AtomicInteger activeDispatches = new AtomicInteger();
 
     private volatile @Nullable Consumer<Throwable> abort;
     private volatile @Nullable Future<?> graceTask;
@@ -155,6 +155,14 @@ final class RequestState implements AsyncListener {
         if (running != null) {
             running.cancel(false);
         }
+    }
+
+    void dispatchEntered() {
+        activeDispatches.incrementAndGet();
+    }
+
+    void dispatchReturned() {
+        activeDispatches.decrementAndGet();
     }
 
     /**

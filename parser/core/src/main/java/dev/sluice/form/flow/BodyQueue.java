@@ -117,7 +117,7 @@ public final class BodyQueue {
     /**
      * Stops the requests for bytes to discard. Chunks that still arrive are released.
      *
-     * @return whether more bytes were to be discarded
+     * @return whether bytes remained to be discarded
      */
     public boolean stopDiscarding() {
         return bytesToDiscard.getAndSet(0) > 0;
