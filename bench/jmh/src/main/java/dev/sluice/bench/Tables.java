@@ -87,7 +87,9 @@ final class Tables {
             }
             case "least" -> row.best() == null ? note(row) : number(row.best());
             case "leastToSluice" -> {
-                Row sluice = heapRowOfSluice(rows, row);
+                Row sluice = row.params().containsKey("writer")
+                        ? byKey.get(row.keyOf("writer", "sluice"))
+                        : heapRowOfSluice(rows, row);
                 yield sluice == null || sluice.best() == null || row.best() == null
                         ? "-"
                         : ratio(sluice.best() / row.best());
