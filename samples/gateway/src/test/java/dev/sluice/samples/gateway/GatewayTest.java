@@ -74,6 +74,23 @@ class GatewayTest extends ForwardingContract {
     }
 
     @Test
+    void interimResponses_ofTheUpstream_areIgnored() throws Exception {
+        try (Upstream upstream = new Upstream(Upstream.Behaviour.HINT)) {
+            startBefore(upstream);
+            assertEquals(200, send(form(1000).body()));
+            assertTrue(upstream.request().complete());
+        }
+    }
+
+    @Test
+    void upstream_withoutHttp_is502() throws Exception {
+        try (Upstream upstream = new Upstream(Upstream.Behaviour.BABBLE)) {
+            startBefore(upstream);
+            assertEquals(502, send(form(1000).body()));
+        }
+    }
+
+    @Test
     void page_escapesTheTextOfForms() throws Exception {
         try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
             startBefore(upstream);

@@ -25,6 +25,10 @@ final class Upstream implements AutoCloseable {
     enum Behaviour {
         /** Reads the whole request and answers 200. */
         ACCEPT,
+        /** As {@link #ACCEPT}, but sends two interim responses after the head. */
+        HINT,
+        /** Reads the whole request, and sends a line that is no HTTP response. */
+        BABBLE,
         /** Responds with 403 after the head, and reads until the client stops. */
         REFUSE,
         /** Resets the connection after the head and {@link #resetAfter} bytes. */
@@ -132,7 +136,9 @@ final class Upstream implements AutoCloseable {
                 }
                 case REFUSE -> answer(socket, "403 Forbidden", "not here");
                 case STALL -> closed.await();
-                case ACCEPT -> {}
+                case HINT ->
+                    send(socket, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n");
+                case ACCEPT, BABBLE -> {}
             }
             for (int size; (size = Integer.parseInt(line(in), 16)) > 0; line(in)) {
                 byte[] chunk = in.readNBytes(size);
@@ -142,8 +148,10 @@ final class Upstream implements AutoCloseable {
                 }
             }
             complete = line(in).isEmpty(); // otherwise there are trailers
-            if (behaviour == Behaviour.ACCEPT) {
-                answer(socket, "200 OK", "received");
+            switch (behaviour) {
+                case BABBLE -> send(socket, "SSH-2.0-server\r\n\r\n");
+                case ACCEPT, HINT -> answer(socket, "200 OK", "received");
+                default -> {} // it has answered
             }
         } catch (IOException | InterruptedException e) {
             // the request is incomplete
@@ -156,8 +164,13 @@ final class Upstream implements AutoCloseable {
     }
 
     private static void answer(Socket socket, String status, String text) throws IOException {
-        String response = "HTTP/1.1 " + status + "\r\nContent-Type: text/plain\r\nContent-Length: " + text.length()
-                + "\r\nConnection: close\r\n\r\n" + text;
+        send(
+                socket,
+                "HTTP/1.1 " + status + "\r\nContent-Type: text/plain\r\nContent-Length: " + text.length()
+                        + "\r\nConnection: close\r\n\r\n" + text);
+    }
+
+    private static void send(Socket socket, String response) throws IOException {
         socket.getOutputStream().write(response.getBytes(StandardCharsets.US_ASCII));
         socket.getOutputStream().flush();
     }
