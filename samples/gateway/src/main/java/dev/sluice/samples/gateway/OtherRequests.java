@@ -40,7 +40,8 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
         if (message instanceof HttpRequest request) {
             FullHttpResponse response = response(request);
-            if (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request)) {
+            if (request.decoderResult().isSuccess()
+                    && (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request))) {
                 response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE); // the body is not read
             }
             ctx.writeAndFlush(response);

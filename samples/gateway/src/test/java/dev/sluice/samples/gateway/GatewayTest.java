@@ -91,6 +91,17 @@ class GatewayTest extends ForwardingContract {
     }
 
     @Test
+    void otherRequest_withMalformedLength_is400() throws Exception {
+        try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
+            startBefore(upstream);
+            try (RawHttp client = connect()) {
+                client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1x\r\n\r\n");
+                assertEquals(400, client.response().status());
+            }
+        }
+    }
+
+    @Test
     void page_escapesTheTextOfForms() throws Exception {
         try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
             startBefore(upstream);
