@@ -109,6 +109,10 @@ public final class MultipartRequests {
     /**
      * Starts to receive the form without blocking a thread, with the options of the filter.
      *
+     * <p>The timeout of asynchronous requests, by default 30 seconds, also ends a request whose client is still sending. Call {@code
+     * AsyncContext.setTimeout(0)} to turn it off. Clients that are too slow are still rejected: see {@link
+     * FormOptions#minBytesPerSecond()}.
+     *
      * @param request the request, which is put into asynchronous mode unless it already is
      * @return the form
      * @throws MultipartException if the request is not a form; all other rejections fail {@link AsyncForm#completion()}

@@ -3,13 +3,17 @@ package dev.sluice.samples.servlet.readme;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.BrowserForm;
+import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TenUploads;
 import dev.sluice.testkit.TestForm;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -21,7 +25,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.ee11.servlet.FilterHolder;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee11.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
@@ -149,5 +158,37 @@ class ReadmeServletTest {
             fields.field("a", "1");
         }
         assertEquals(413, post(target, fields.body()).status());
+    }
+
+    @Test
+    void asyncForm_hasNoTimeoutOfTheContainer() throws Exception {
+        BlockingQueue<Long> timeouts = new LinkedBlockingQueue<>();
+        Filter probe = (request, response, chain) -> {
+            chain.doFilter(request, response);
+            timeouts.add(request.getAsyncContext().getTimeout());
+        };
+        FilterHolder holder = new FilterHolder(probe);
+        holder.setAsyncSupported(true);
+        context.addFilter(holder, "/*", EnumSet.of(DispatcherType.REQUEST));
+        URI target = serve(new StreamingServlet());
+        byte[] body = new TestForm().field("a", "1").body();
+        try (RawHttp client = new RawHttp(target.getPort())) {
+            client.send(TestForm.head("/upload", body.length));
+            assertEquals(0, timeouts.poll(5, TimeUnit.MINUTES));
+            assertEquals(200, client.send(body).response().status());
+        }
+    }
+
+    @Test
+    void asyncForm_withoutAnswer_is500() throws Exception {
+        URI target = serve(new StreamingServlet() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            void answer(HttpServletResponse response, MultipartForm form) {
+                throw new IllegalStateException("no answer");
+            }
+        });
+        assertEquals(500, post(target, new TestForm().field("a", "1").body()).status());
     }
 }

@@ -16,7 +16,7 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /** The asynchronous servlet of the guide, embedded in a complete class. */
-final class StreamingServlet extends HttpServlet {
+class StreamingServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
     private final transient ConcurrentSkipListMap<String, ByteArrayOutputStream> store = new ConcurrentSkipListMap<>();
@@ -25,15 +25,15 @@ final class StreamingServlet extends HttpServlet {
     protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
         // @start region="streaming"
         AsyncContext context = request.startAsync();
+        context.setTimeout(0); // otherwise the container ends the request after 30 s, even while the client sends
         MultipartRequests.receive(request, options -> options.decider(part -> PartDecision.to(open(part))))
                 .completion() // no thread waits for it
-                .whenComplete((form, failure) -> {
-                    if (failure == null) {
-                        answer(response, form);
-                    } else if (failure instanceof MultipartException rejected) {
+                .thenAccept(form -> answer(response, form))
+                .whenComplete((done, failure) -> {
+                    if (failure != null && failure.getCause() instanceof MultipartException rejected) {
                         response.setStatus(rejected.httpStatus()); // 413, 400 and so on
-                    } else {
-                        response.setStatus(500); // the disk or a sink failed, or the client is gone
+                    } else if (failure != null) {
+                        response.setStatus(500); // the disk, a sink or the response failed, or the client is gone
                     }
                     context.complete();
                 });
@@ -46,7 +46,7 @@ final class StreamingServlet extends HttpServlet {
         return PartSink.to(target);
     }
 
-    private void answer(HttpServletResponse response, MultipartForm form) {
+    void answer(HttpServletResponse response, MultipartForm form) {
         try {
             response.getWriter().print(store.keySet() + ", " + form.bodyBytes());
         } catch (IOException e) {
