@@ -144,6 +144,8 @@ public abstract class ForwardingContract {
                     client.send(whole, 0, whole.length - 2).send(trailer);
                     RawHttp.Response response = client.response();
                     assertEquals("200 received", response.status() + " " + response.body());
+                    String type = response.headers().getOrDefault("content-type", "none: a browser guesses");
+                    assertTrue(type.startsWith("text/plain") || type.equals("application/octet-stream"), type);
                 }
                 Upstream.Request request = upstream.request();
                 assertTrue(request.complete());

@@ -33,8 +33,10 @@ record ForwardHandler(WebClient client, SluiceWebFlux sluice, URI upstream) impl
                 .body(BodyInserters.fromDataBuffers(body(out)))
                 .exchangeToMono(received -> received.bodyToMono(byte[].class)
                         .defaultIfEmpty(new byte[0])
-                        .flatMap(content ->
-                                ServerResponse.status(received.statusCode()).bodyValue(content)));
+                        .flatMap(content -> ServerResponse.status(received.statusCode())
+                                .headers(headers ->
+                                        received.headers().contentType().ifPresent(headers::setContentType))
+                                .bodyValue(content)));
         return Mono.firstWithSignal(answer, rejection(sluice, request.exchange().getRequest(), out));
     }
 

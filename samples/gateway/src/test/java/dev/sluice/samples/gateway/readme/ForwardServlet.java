@@ -60,6 +60,7 @@ final class ForwardServlet extends HttpServlet {
                 .join();
         if (received != null) {
             response.setStatus(received.statusCode());
+            received.headers().firstValue("Content-Type").ifPresent(response::setContentType);
             response.getOutputStream().write(received.body());
         } else if (!response.isCommitted()) { // it is committed if the client has disconnected
             response.sendError(502, "the other server cannot be reached");

@@ -87,6 +87,7 @@ final class MigratedServlet extends HttpServlet {
         } catch (MultipartException e) {
             String file = names.get(e.partIndex()); // as getFileName(); fieldName() is the name of the input
             response.setStatus(e.httpStatus());
+            response.setContentType("text/plain;charset=UTF-8"); // not HTML, because the names come from the client
             response.getWriter().print(e.fieldName() + ", " + file);
         }
         // @end

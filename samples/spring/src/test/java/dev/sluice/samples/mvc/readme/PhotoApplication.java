@@ -26,7 +26,7 @@ public class PhotoApplication {
         SpringApplication.run(PhotoApplication.class, args);
     }
 
-    @PostMapping("/upload")
+    @PostMapping(path = "/upload", produces = "text/plain") // not HTML, because it contains a field
     String upload(@RequestParam("title") String title, @RequestParam("photo") List<MultipartFile> photos)
             throws IOException {
         int stored = 0;

@@ -39,6 +39,7 @@ class PhotoApplicationTest {
             URI upload = URI.create("http://127.0.0.1:" + port + "/upload");
             String shown = BrowserForm.submit(upload, "photo", directory);
             assertTrue(shown.contains("Sea: 2 photos stored"), shown);
+            assertTrue(shown.contains("<pre"), "the browser shows the title as HTML: " + shown);
         }
     }
 }

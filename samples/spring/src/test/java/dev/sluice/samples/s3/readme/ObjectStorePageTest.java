@@ -139,6 +139,7 @@ class ObjectStorePageTest {
     private static HttpResponse<String> post(int port, String path, MultipartBody body) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .header("Content-Type", body.contentType())
+                .header("Accept", "text/html,*/*;q=0.8")
                 .POST(body.publisher())
                 .build();
         return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
@@ -147,6 +148,8 @@ class ObjectStorePageTest {
     /** Checks a response, and that the form it names is in the store. */
     private static void assertStored(S3Sinks sinks, String start, HttpResponse<String> answer) throws Exception {
         assertEquals(200, answer.statusCode(), answer.body());
+        String type = answer.headers().firstValue("Content-Type").orElse("");
+        assertTrue(type.startsWith("text/plain"), "a browser may run scripts in the title: " + type);
         Matcher id = Pattern.compile(Pattern.quote(start) + "([0-9a-f]{32})").matcher(answer.body());
         assertTrue(id.matches(), answer.body());
         FormRecord record = sinks.find(id.group(1)).get(1, TimeUnit.MINUTES).orElseThrow();

@@ -20,7 +20,7 @@ class OnlyPdf {
         this.sinks = sinks;
     }
 
-    @PostMapping("/documents")
+    @PostMapping(path = "/documents", produces = "text/plain") // not HTML, because it contains a field
     String upload(HttpServletRequest request) throws IOException {
         S3Form stored = sinks.newForm(); // one per request
         PartDecision rejection = PartDecision.reject(415, "only PDF files are accepted");

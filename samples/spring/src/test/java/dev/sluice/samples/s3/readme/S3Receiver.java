@@ -32,10 +32,12 @@ final class S3Receiver implements FormReceiver {
     @Override
     public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers) throws IOException {
         String answer = form.text("title") + ": form " + stored.id();
-        return CompletableFuture.completedStage(new DefaultFullHttpResponse(
+        FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1,
                 HttpResponseStatus.OK,
-                ByteBufUtil.writeUtf8(UnpooledByteBufAllocator.DEFAULT, answer)));
+                ByteBufUtil.writeUtf8(UnpooledByteBufAllocator.DEFAULT, answer));
+        response.headers().set("Content-Type", "text/plain; charset=UTF-8"); // not HTML, because it contains a field
+        return CompletableFuture.completedStage(response);
     }
 }
 // @end

@@ -23,6 +23,7 @@ public class S3Servlet extends HttpServlet {
     protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
         S3Form stored = sinks.newForm(); // one per request
         MultipartForm form = MultipartRequests.form(request, stored::options);
+        response.setContentType("text/plain;charset=UTF-8"); // not HTML, because it contains a field
         response.getWriter().print(form.text("title") + ": form " + stored.id());
     }
 }

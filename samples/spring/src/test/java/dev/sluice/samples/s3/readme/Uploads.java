@@ -15,7 +15,7 @@ public class Uploads {
         SpringApplication.run(Uploads.class, args);
     }
 
-    @PostMapping("/uploads")
+    @PostMapping(path = "/uploads", produces = "text/plain") // not HTML, because it contains a field
     String upload(StoredForm form) throws IOException {
         return form.text("title") + ": " + form.files().size() + " files in form " + form.id();
     }
