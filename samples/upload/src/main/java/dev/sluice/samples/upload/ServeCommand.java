@@ -27,7 +27,7 @@ import software.amazon.awssdk.core.exception.SdkException;
         showDefaultValues = true,
         sortOptions = false)
 final class ServeCommand implements Callable<Integer> {
-    private static final int MAX_PORT = 65535;
+    static final int MAX_PORT = 65535;
 
     @Option(
             names = "--port",

@@ -26,7 +26,9 @@ final class StoreAddress implements ITypeConverter<URI> {
     @Override
     public URI convert(String text) {
         URI address = URI.create(text);
-        if (address.getHost() == null || !List.of("http", "https").contains(address.getScheme())) {
+        if (address.getHost() == null
+                || address.getPort() > ServeCommand.MAX_PORT
+                || !List.of("http", "https").contains(address.getScheme())) {
             throw new TypeConversionException(
                     "'" + text + "' is not a URL such as http://localhost:8333 or https://HOST");
         }

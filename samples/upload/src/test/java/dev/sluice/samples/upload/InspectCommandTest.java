@@ -357,7 +357,7 @@ class InspectCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"store.local", "localhost:8333", "http:/store", "ftp://store"})
+    @ValueSource(strings = {"store.local", "localhost:8333", "http:/store", "ftp://store", "http://store:65536"})
     void storeAddress_withoutSchemeOrHost_isRejected(String address) {
         for (String command : List.of("serve --port=0 --dir=" + directory, "sweep")) {
             Run run = run((command + " --bucket=b --s3=" + address).split(" "));
