@@ -7,6 +7,7 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.netty.FormReceiver;
 import dev.sluice.netty.MultipartHandlers;
 import dev.sluice.samples.netty.Protocols;
+import dev.sluice.samples.report.Page;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -117,8 +118,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     URI uri() {
-        int port = ((InetSocketAddress) acceptor.localAddress()).getPort();
-        return URI.create((config.tls() ? "https://" : "http://") + config.host() + ":" + port + "/");
+        return Page.address(config.tls(), config.host(), ((InetSocketAddress) acceptor.localAddress()).getPort());
     }
 
     /** {@return the bytes of memory that forms hold} */

@@ -102,6 +102,15 @@ class GatewayTest extends ForwardingContract {
     }
 
     @Test
+    void address_onAllInterfaces_isOneThatABrowserCanOpen() throws Exception {
+        Rules rules = new Rules(Set.of(), Set.of(), Set.of(), Set.of(), 0, 0);
+        try (Gateway other = Gateway.start(
+                new Gateway.Config("0.0.0.0", 0, false, URI.create("http://localhost/"), rules, 0, MAX_WAIT))) {
+            assertEquals("localhost", other.uri().getHost());
+        }
+    }
+
+    @Test
     void page_escapesTheTextOfForms() throws Exception {
         try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
             startBefore(upstream);

@@ -52,9 +52,10 @@ public final class Page {
     }
 
     /** {@return the address of the page, for a browser on the same machine as a server that listens on {@code host}} */
-    public static URI address(String host, int port) {
+    public static URI address(boolean tls, String host, int port) {
         String shown = host.equals("0.0.0.0") || host.equals("::") || host.equals("127.0.0.1") ? "localhost" : host;
-        return URI.create("http://" + (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":" + port + "/");
+        return URI.create((tls ? "https://" : "http://") + (shown.indexOf(':') < 0 ? shown : "[" + shown + "]") + ":"
+                + port + "/");
     }
 
     /** {@return the page in UTF-8; must not be modified} */

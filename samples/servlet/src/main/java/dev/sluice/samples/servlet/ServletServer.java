@@ -141,7 +141,7 @@ public final class ServletServer implements AutoCloseable {
 
     /** {@return the address of the page} */
     public URI uri() {
-        return Page.address(config.host(), port());
+        return Page.address(false, config.host(), port());
     }
 
     /** {@return the absolute path of the directory for temporary files} */

@@ -184,8 +184,7 @@ public final class UploadServer implements AutoCloseable {
 
     /** {@return the address of the page} */
     public URI uri() {
-        URI page = Page.address(config.host(), port());
-        return config.tls() ? URI.create("https" + page.toString().substring("http".length())) : page;
+        return Page.address(config.tls(), config.host(), port());
     }
 
     /** {@return the absolute path of the directory for files} */
