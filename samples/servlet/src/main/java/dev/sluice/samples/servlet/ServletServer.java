@@ -59,7 +59,7 @@ public final class ServletServer implements AutoCloseable {
 
     private ServletServer(SampleConfig config) throws IOException {
         this.config = config;
-        this.memory = MemoryBudget.of(config.memoryBytes());
+        this.memory = MemoryBudget.of(SampleConfig.MEMORY_BYTES);
         HttpConfiguration http = new HttpConfiguration();
         http.setSendServerVersion(false);
         this.connector = new ServerConnector(server, new HttpConnectionFactory(http));
