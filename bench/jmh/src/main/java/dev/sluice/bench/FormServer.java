@@ -25,13 +25,16 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.Part;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.catalina.Context;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
@@ -83,7 +86,11 @@ public final class FormServer implements ServletContainerInitializer {
         while (System.in.read() >= 0) {
             // runs until the parent process closes the stream
         }
-        System.exit(0);
+        try (Stream<Path> files = Files.walk(server.directory)) {
+            files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+        } finally {
+            System.exit(0);
+        }
     }
 
     @Override

@@ -45,15 +45,24 @@ final class LoadTool {
 
     static Done run(Body body, int port, String path, int connections, int seconds) throws IOException {
         Path content = Files.createTempFile("sluice", ".bin");
-        content.toFile().deleteOnExit();
-        try (InputStream bytes = body.stream(0)) {
-            Files.write(content, bytes.readAllBytes());
-        }
         Path script = Files.createTempFile("sluice", ".lua");
-        script.toFile().deleteOnExit();
-        Files.writeString(script, TextTable.text("/dev/sluice/bench/wrk.lua").formatted(content, body.contentType()));
-        String command = "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d%s"
-                .formatted(PROGRAM, connections, seconds, script, port, path);
+        try {
+            try (InputStream bytes = body.stream(0)) {
+                Files.write(content, bytes.readAllBytes());
+            }
+            Files.writeString(
+                    script, TextTable.text("/dev/sluice/bench/wrk.lua").formatted(content, body.contentType()));
+            return run(
+                    "%s -t1 -c%d -d%ds --timeout 30s -s %s http://127.0.0.1:%d%s"
+                            .formatted(PROGRAM, connections, seconds, script, port, path),
+                    seconds);
+        } finally {
+            Files.delete(content);
+            Files.delete(script);
+        }
+    }
+
+    private static Done run(String command, int seconds) throws IOException {
         for (int left = ATTEMPTS; ; left--) {
             String output = output(List.of(command.split(" ")), seconds + GRACE_SECONDS);
             Matcher figures = REPORT.matcher(output);

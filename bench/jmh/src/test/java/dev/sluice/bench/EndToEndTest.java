@@ -1,14 +1,20 @@
 package dev.sluice.bench;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.FormServer.Container;
 import dev.sluice.bench.FormServer.Intake;
+import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Scenario;
+import dev.sluice.bench.peer.Slice;
 import dev.sluice.testkit.Installed;
+import java.io.File;
 import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -69,13 +76,15 @@ class EndToEndTest {
     @ParameterizedTest
     @MethodSource("containers")
     @Tag("sized")
-    void containers_everyIntakeIsMeasured(Container container) throws Exception {
+    void containers_everyIntakeIsMeasured(Container container, @TempDir Path scratch) throws Exception {
         Installed.require("wrk", LoadTool.isInstalled());
         List<String> messages = new ArrayList<>();
         List<Row> rows;
-        try (ServerProcess server = new ServerProcess(List.of(), FormServer.class, container.id(), "0")) {
+        try (ServerProcess server =
+                new ServerProcess(List.of("-Djava.io.tmpdir=" + scratch), FormServer.class, container.id(), "0")) {
             rows = new Containers(0, 1, messages::add).measure(server, container, 0, Scenario.FORM);
         }
+        assertArrayEquals(new String[0], scratch.toFile().list());
         assertEquals(1, messages.size());
         assertEquals(Intake.values().length * 2 - 1, rows.size());
         for (Row row : rows) {
@@ -91,6 +100,21 @@ class EndToEndTest {
         String java = ProcessHandle.current().info().command().orElseThrow();
         assertTrue(LoadTool.output(List.of(java, "-version"), 60).contains("\""));
         assertEquals("", LoadTool.output(List.of("sleep", "3600"), 1));
+    }
+
+    @Test
+    void loadTool_leavesNoFiles() throws IOException {
+        Installed.require("wrk", LoadTool.isInstalled());
+        int port;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            port = socket.getLocalPort();
+        }
+        // The size distinguishes the files of this test.
+        Body body =
+                Body.unknown("text/plain", "x", List.of(new Slice(new byte[1_000_000 + port], 0, 1_000_000 + port)));
+        assertThrows(IOException.class, () -> LoadTool.run(body, port, "/", 1, 1)); // no server listens
+        File directory = new File(System.getProperty("java.io.tmpdir"));
+        assertArrayEquals(new File[0], directory.listFiles(file -> file.length() == body.size()));
     }
 
     @Test
