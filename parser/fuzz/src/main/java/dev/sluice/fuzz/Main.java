@@ -21,7 +21,10 @@ public final class Main implements Callable<Integer> {
     /** The length of a run that also learns from comparisons. Each run is recorded at its end. */
     private static final long COMPARISON_SECONDS = 60;
 
-    /** The length of a run that uses only edge coverage, which is several times as fast. The two kinds alternate. */
+    /**
+     * The length of a run that uses only edge coverage, which is several times as fast. The two kinds alternate, unless
+     * only edges are used: then one run takes the whole time.
+     */
     private static final long EDGE_SECONDS = 240;
 
     @Parameters(
@@ -75,7 +78,7 @@ public final class Main implements Callable<Integer> {
         for (int i = 0; secondsLeft > 0 || executionsLeft > 0; i++) {
             boolean comparisons = !edgesOnly && i % 2 == 0;
             long longest = comparisons ? COMPARISON_SECONDS : EDGE_SECONDS;
-            long slice = secondsLeft > 0 ? Math.min(secondsLeft, longest) : longest;
+            long slice = edgesOnly || secondsLeft > 0 && secondsLeft < longest ? secondsLeft : longest;
             Fuzzer.Run run = fuzzer.run(slice, executionsLeft, comparisons, 0);
             new Executions(record).add(each, run.executions(), run.seconds());
             System.out.println(String.join(
