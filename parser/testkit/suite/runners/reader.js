@@ -11,6 +11,15 @@ function keepBytes() {
     typeof data === 'string' ? Buffer.from(data, 'latin1').toString(charset === 'utf-8' || hint ? 'utf8' : 'latin1') : data.latin1Slice(0, data.length);
 }
 
+function web(body) {
+  return new ReadableStream({
+    start(to) {
+      body.forEach((chunk) => to.enqueue(chunk));
+      to.close();
+    },
+  });
+}
+
 function busboy() {
   keepBytes();
   const make = require('busboy');
@@ -50,7 +59,7 @@ function undici() {
   const { Response } = require('undici');
   return async (contentType, body) => {
     const parts = [];
-    const form = await new Response(Readable.toWeb(Readable.from(body)), { headers: { 'content-type': contentType } }).formData();
+    const form = await new Response(web(body), { headers: { 'content-type': contentType } }).formData();
     for (const [name, value] of form) {
       const file = typeof value !== 'string';
       parts.push([name, file ? value.name : null, [Buffer.from(file ? await value.arrayBuffer() : value)]]);
@@ -76,8 +85,9 @@ function formidable() {
 
 // A request like the one that Node's HTTP server passes to a parser.
 function request(contentType, body) {
-  const from = Readable.from(body, { objectMode: false });
-  from.headers = { 'content-type': contentType, 'content-length': String(Buffer.concat(body).length) };
+  const chunks = body.values();
+  const from = new Readable({ read() { this.push(chunks.next().value ?? null); } });
+  from.headers = { 'content-type': contentType, 'content-length': String(body.reduce((sum, chunk) => sum + chunk.length, 0)) };
   return from;
 }
 
@@ -123,7 +133,7 @@ function remix() {
   return async (contentType, body) => {
     const { parseMultipartRequest } = await import('@remix-run/multipart-parser');
     const headers = { 'content-type': contentType };
-    const from = new Request('http://a/', { method: 'POST', body: Readable.toWeb(Readable.from(body)), headers, duplex: 'half' });
+    const from = new Request('http://a/', { method: 'POST', body: web(body), headers, duplex: 'half' });
     const parts = [];
     for await (const part of parseMultipartRequest(from, { maxFileSize: 1e9, maxHeaderSize: 1e6 })) {
       parts.push([part.name, part.filename, part.content]);

@@ -76,7 +76,7 @@ $command = [PHP_BINARY, '-n'];
 foreach ($settings as $setting) {
     array_push($command, '-d', $setting);
 }
-array_push($command, '-S', "127.0.0.1:$port", __FILE__);
+array_push($command, '-q', '-S', "127.0.0.1:$port", __FILE__);
 $server = proc_open($command, [['pipe', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
 register_shutdown_function(fn() => proc_terminate($server));
 for ($tries = 0; !($socket = @stream_socket_client("tcp://127.0.0.1:$port")) && $tries < 100; $tries++) {

@@ -1,7 +1,9 @@
 """Reads forms with a parser of Python. The argument names its package; the README of the suite describes the protocol."""
 import asyncio
+import functools
 import importlib.metadata
 import io
+import re
 import struct
 import sys
 
@@ -21,6 +23,15 @@ def environment(content_type, chunks):
     """Returns a request of WSGI, in which headers are text in ISO-8859-1."""
     return {"REQUEST_METHOD": "POST", "PATH_INFO": "/", "CONTENT_TYPE": content_type.encode().decode("latin-1"),
             "CONTENT_LENGTH": str(sum(map(len, chunks))), "wsgi.input": Chunks(chunks)}
+
+
+def finished(coroutine):
+    """Returns the result of a coroutine that never waits, because the whole body is available. An event loop would take longer."""
+    try:
+        coroutine.send(None)
+    except StopIteration as e:
+        return e.value
+    sys.exit("The parser waits.")
 
 
 def werkzeug_parts(content_type, chunks):
@@ -81,15 +92,21 @@ def django_reader():
     return parts
 
 
-def email_parts(content_type, chunks):
+def email_reader():
     from email import policy
     from email.parser import BytesParser, Parser
 
-    body = b"".join(chunks)
+    # The message parses a header again each time it is needed.
+    rules = policy.HTTP.clone(header_factory=functools.lru_cache(10000)(policy.HTTP.header_factory))
+    return lambda content_type, chunks: email_parts(content_type, b"".join(chunks), Parser(policy=rules), BytesParser(policy=rules))
+
+
+def email_parts(content_type, body, text_parser, bytes_parser):
     # A message parsed from text has names in UTF-8. The same message parsed from bytes has the unchanged content.
     head = "Content-Type: " + content_type + "\r\n\r\n"
-    text = Parser(policy=policy.HTTP).parsestr(head + body.decode("utf-8", "surrogateescape"))
-    message = BytesParser(policy=policy.HTTP).parsebytes(head.encode("utf-8") + body)
+    message = bytes_parser.parsebytes(head.encode("utf-8") + body)
+    ascii = head.isascii() and body.isascii()
+    text = message if ascii else text_parser.parsestr(head + body.decode("utf-8", "surrogateescape"))
     if not message.is_multipart() or message.defects:
         raise ValueError(repr(message.defects))
     parts = []
@@ -110,6 +127,8 @@ def aiohttp_reader():
     from multidict import CIMultiDict
 
     loop = asyncio.new_event_loop()
+    # aiohttp calls it more than a hundred times for each Content-Disposition.
+    re.escape = functools.lru_cache(1000)(re.escape)
 
     async def read(content_type, chunks):
         stream = StreamReader(BaseProtocol(loop), 2**16, loop=loop)
@@ -122,7 +141,7 @@ def aiohttp_reader():
             parts.append((part.name, part.filename, bytes(await part.read(decode=True))))
         return parts
 
-    return lambda content_type, chunks: loop.run_until_complete(read(content_type, chunks))
+    return lambda content_type, chunks: finished(read(content_type, chunks))
 
 
 def multipart_reader():
@@ -170,9 +189,10 @@ def python_multipart_parts(content_type, chunks):
 
 
 def starlette_reader():
+    from starlette.formparsers import MultiPartParser
     from starlette.requests import Request
 
-    loop = asyncio.new_event_loop()
+    MultiPartParser.spool_max_size = 2**30
 
     async def read(content_type, chunks):
         messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
@@ -188,7 +208,7 @@ def starlette_reader():
             parts.append((name, value.filename if file else None, await value.read() if file else value))
         return parts
 
-    return lambda content_type, chunks: loop.run_until_complete(read(content_type, chunks))
+    return lambda content_type, chunks: finished(read(content_type, chunks))
 
 
 def falcon_reader():
@@ -218,7 +238,7 @@ def answer(parts):
 
 
 def main():
-    readers = {"werkzeug": lambda: werkzeug_parts, "django": django_reader, "email": lambda: email_parts,
+    readers = {"werkzeug": lambda: werkzeug_parts, "django": django_reader, "email": email_reader,
                "aiohttp": aiohttp_reader, "multipart": multipart_reader, "starlette": starlette_reader,
                "python-multipart": lambda: python_multipart_parts, "falcon": falcon_reader}
     read = readers[sys.argv[1]]()

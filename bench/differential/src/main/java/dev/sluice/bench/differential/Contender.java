@@ -57,8 +57,6 @@ enum Contender implements Named {
 
     /** The command that starts a reader in another language. Words that start with {@code ./} are files in the readers' folder. */
     final List<String> command;
-    /** The number n such that the reader gets every n-th batch of a comparison; more than 1 for a slow reader. */
-    final int everyBatch;
     /** Whether the reader returns fields as text in UTF-8, not as bytes. */
     final boolean fieldsAreText;
 
@@ -69,7 +67,6 @@ enum Contender implements Named {
         this.library = library;
         this.kind = kind;
         this.command = List.of();
-        this.everyBatch = 1;
         this.fieldsAreText = false;
     }
 
@@ -78,7 +75,6 @@ enum Contender implements Named {
         this.library = title;
         this.kind = null;
         this.command = List.of(command);
-        this.everyBatch = title.equals("Python email") ? 4 : 1;
         this.fieldsAreText = Set.of("Django", "undici", "Starlette").contains(title);
     }
 

@@ -74,16 +74,11 @@ final class Readers implements AutoCloseable {
      */
     void compare(long first, long count, LongConsumer progress) {
         for (long done = 0; done < count; ) {
-            long number = (first + done) / BATCH;
             List<Sample> batch = new ArrayList<>();
             for (; done < count && batch.size() < BATCH; done++) {
                 batch.add(samples.accepted(first + done));
             }
-            compare(
-                    batch,
-                    processes.keySet().stream()
-                            .filter(contender -> number % contender.everyBatch == 0)
-                            .toList());
+            compare(batch);
             progress.accept(batch.size());
         }
     }
@@ -94,10 +89,9 @@ final class Readers implements AutoCloseable {
         findings.add(others.findings);
     }
 
-    private void compare(List<Sample> batch, List<Contender> peers) {
+    private void compare(List<Sample> batch) {
         try {
-            for (Contender peer : peers) {
-                ReaderProcess process = processes.get(peer);
+            for (ReaderProcess process : processes.values()) {
                 for (Sample sample : batch) {
                     process.add(sample.whole(""));
                 }
@@ -108,12 +102,12 @@ final class Readers implements AutoCloseable {
                     .toList();
             batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
             Map<Contender, List<Reading>> readings = new EnumMap<>(Contender.class);
-            for (Contender peer : peers) {
+            for (Contender peer : processes.keySet()) {
                 List<Reading> received = processes.get(peer).readings();
                 readings.put(peer, received);
                 processes.get(peer).sendAhead(firstExperiments(peer, diagnoses, received));
             }
-            for (Contender peer : peers) {
+            for (Contender peer : processes.keySet()) {
                 ReaderProcess process = processes.get(peer);
                 process.receiveAhead();
                 List<Reading> received = readings.get(peer);
