@@ -174,6 +174,8 @@ class TextTest {
             array[0] = -1;
             array[length + 1] = -1;
             assertTrue(Text.isAscii(array, 1, length));
+            array[length + 1] = 0;
+            assertTrue(Text.isAscii(array, 1, length));
             for (int at = 0; at < length; at++) {
                 array[at + 1] = (byte) 0x80;
                 assertFalse(Text.isAscii(array, 1, length));
