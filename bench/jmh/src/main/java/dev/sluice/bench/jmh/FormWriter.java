@@ -129,8 +129,12 @@ enum FormWriter implements Named {
         @Override
         String write(List<Part> parts, OutputStream out) throws Exception {
             HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/");
-            HttpPostRequestEncoder encoder =
-                    new HttpPostRequestEncoder(new DefaultHttpDataFactory(false), request, true);
+            // For files, this is Netty's default. Without a disk, the encoder reads all of a file before it sends
+            // anything.
+            DefaultHttpDataFactory factory = parts.stream().anyMatch(part -> part.file != null)
+                    ? new DefaultHttpDataFactory(DefaultHttpDataFactory.MINSIZE)
+                    : new DefaultHttpDataFactory(false);
+            HttpPostRequestEncoder encoder = new HttpPostRequestEncoder(factory, request, true);
             try {
                 for (Part part : parts) {
                     if (part.filename == null) {
