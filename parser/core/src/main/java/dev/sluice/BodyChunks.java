@@ -3,6 +3,7 @@ package dev.sluice;
 import dev.sluice.encode.DelimiterCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A body is a list of pieces. A piece is the content of one part, or the delimiters and header sections between two contents. Short
  * contents belong to the piece of the delimiters around them, unless the caller has chosen the boundary: each content must then be searched
  * for the boundary. Content in memory becomes one chunk, without a copy. Content from a stream is read into chunks of up to 16 KiB, which
- * also contain the delimiters and header sections around it, so that few chunks are short.
+ * also contain the delimiters and header sections around it, so that few chunks are short. Once such a chunk has been released, its memory
+ * is used again for the next one.
  */
 public final class BodyChunks implements AutoCloseable {
     /**
@@ -22,6 +24,9 @@ public final class BodyChunks implements AutoCloseable {
      * of it in a short frame, and Tomcat closes a connection after two short frames.
      */
     static final int CHUNK_SIZE = 16 * 1024;
+
+    /** The size of chunks that are written to a stream or channel, which needs fewer system calls for larger chunks. */
+    static final int WRITTEN_CHUNK_SIZE = 4 * CHUNK_SIZE;
 
     /** @param part a description of the part for error messages; null for delimiters, header sections and short contents */
     record Piece(Content content, @Nullable String part) {}
@@ -31,6 +36,9 @@ public final class BodyChunks implements AutoCloseable {
 
     /** Whether buffers of the application are returned. Otherwise their bytes are copied. */
     private final boolean sharing;
+
+    /** The maximum size of a chunk with content from a stream. */
+    private final int chunkSize;
 
     /** Whether content in memory could contain the delimiter. */
     private final boolean checksMemory;
@@ -50,14 +58,18 @@ public final class BodyChunks implements AutoCloseable {
     /** The number of declared bytes that have not been read from the stream, or less than 0 if no length is declared. */
     private long streamLeft;
 
+    /** The last chunk that was filled. It is filled again after its receiver has released it, while the processor caches its memory. */
+    private ByteBuf reusable = Unpooled.EMPTY_BUFFER;
+
     private boolean ended;
 
     private boolean closed;
 
-    BodyChunks(MultipartBody body, ByteBufAllocator allocator, boolean sharing) {
+    BodyChunks(MultipartBody body, ByteBufAllocator allocator, boolean sharing, int chunkSize) {
         this.pieces = body.pieces;
         this.allocator = allocator;
         this.sharing = sharing;
+        this.chunkSize = chunkSize;
         this.checksMemory = body.chosenBoundary;
         this.check = new DelimiterCheck(body.boundary.delimiter());
         this.remaining = body.contentLength().orElse(Long.MAX_VALUE);
@@ -91,6 +103,9 @@ public final class BodyChunks implements AutoCloseable {
             }
             remaining -= next == null ? 0 : next.readableBytes();
             ended = opened == pieces.size() && memory == null; // the last piece, the close-delimiter, is not a stream
+            if (ended) {
+                releaseReusable();
+            }
             return next;
         } catch (Throwable e) {
             closed = true;
@@ -129,8 +144,12 @@ public final class BodyChunks implements AutoCloseable {
 
     /** {@return a chunk filled with content from streams and with the bytes around it} */
     private ByteBuf nextChunk() throws IOException {
-        int size = (int) Math.min(CHUNK_SIZE, remaining);
-        ByteBuf chunk = allocator.heapBuffer(size, size);
+        if (reusable.capacity() == 0 || reusable.refCnt() > 1) {
+            releaseReusable();
+            int size = (int) Math.min(chunkSize, remaining);
+            reusable = allocator.heapBuffer(size, size);
+        }
+        ByteBuf chunk = reusable.retain().clear();
         try {
             while (chunk.isWritable() && (fill(chunk) || !chunk.isReadable())) {}
         } catch (Throwable e) {
@@ -192,7 +211,7 @@ public final class BodyChunks implements AutoCloseable {
         return streamLeft == 0;
     }
 
-    /** Releases the buffer that has not been returned, and closes the content that is being read. Idempotent. */
+    /** Releases the buffers that it holds, and closes the content that is being read. Idempotent. */
     @Override
     public void close() throws IOException {
         closed = true;
@@ -200,10 +219,16 @@ public final class BodyChunks implements AutoCloseable {
             memory.release();
             memory = null;
         }
+        releaseReusable();
         InputStream in = stream;
         stream = null;
         if (in != null) {
             in.close();
         }
+    }
+
+    private void releaseReusable() {
+        reusable.release();
+        reusable = Unpooled.EMPTY_BUFFER;
     }
 }

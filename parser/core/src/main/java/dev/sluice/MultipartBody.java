@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * a part can be sent only once: writing the body again throws an {@link IllegalStateException} before the first byte.
  *
  * <p>All methods that write a body block while they read its content. In addition to content in memory, they hold one chunk of at most
- * {@value BodyChunks#CHUNK_SIZE} bytes.
+ * {@value BodyChunks#CHUNK_SIZE} bytes, or {@value BodyChunks#WRITTEN_CHUNK_SIZE} bytes in {@code writeTo}.
  */
 public final class MultipartBody {
     /** An allocator of buffers that the garbage collector frees, because consumers of {@code ByteBuffer}s do not release them. */
@@ -132,7 +132,7 @@ public final class MultipartBody {
     }
 
     private void writeTo(Destination out) throws IOException {
-        try (BodyChunks chunks = chunks(ByteBufAllocator.DEFAULT)) {
+        try (BodyChunks chunks = new BodyChunks(this, ByteBufAllocator.DEFAULT, true, BodyChunks.WRITTEN_CHUNK_SIZE)) {
             for (ByteBuf chunk; (chunk = chunks.next()) != null; ) {
                 try {
                     out.write(chunk);
@@ -145,7 +145,7 @@ public final class MultipartBody {
 
     /** {@return the body as a stream, which closes the content that it has opened} */
     public InputStream inputStream() {
-        BodyChunks chunks = new BodyChunks(this, UNPOOLED, false);
+        BodyChunks chunks = new BodyChunks(this, UNPOOLED, false, BodyChunks.CHUNK_SIZE);
         return new ChunkInputStream(chunks::next, chunks::close);
     }
 
@@ -155,7 +155,8 @@ public final class MultipartBody {
      * if the body is not {@linkplain #isReplayable() replayable}, the request then fails with an {@link IllegalStateException}.
      */
     public HttpRequest.BodyPublisher publisher() {
-        return new ChunkPublisher(contentLength.orElse(-1), () -> new BodyChunks(this, UNPOOLED, false));
+        return new ChunkPublisher(
+                contentLength.orElse(-1), () -> new BodyChunks(this, UNPOOLED, false, BodyChunks.CHUNK_SIZE));
     }
 
     /**
@@ -165,7 +166,7 @@ public final class MultipartBody {
      * @throws IllegalStateException if a part can be sent only once and has been sent before
      */
     public BodyChunks chunks(ByteBufAllocator allocator) {
-        return new BodyChunks(this, allocator, true);
+        return new BodyChunks(this, allocator, true, BodyChunks.CHUNK_SIZE);
     }
 
     /**

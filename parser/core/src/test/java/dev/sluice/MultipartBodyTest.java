@@ -583,13 +583,36 @@ class MultipartBodyTest {
     }
 
     @Test
-    void chunks_afterFailure_rejectNext() {
+    void chunks_afterFailure_rejectNext() throws IOException {
         MultipartBody body = MultipartBody.builder()
                 .field("a", "b/c", Content.stream(InputStream::nullInputStream).withLength(1))
                 .build();
-        BodyChunks chunks = body.chunks(allocator);
-        assertThrows(IOException.class, chunks::next);
-        assertThrows(IllegalStateException.class, chunks::next);
+        try (BodyChunks chunks = body.chunks(allocator)) {
+            assertThrows(IOException.class, chunks::next);
+            assertThrows(IllegalStateException.class, chunks::next);
+        }
+    }
+
+    @Test
+    void chunk_released_isFilledAgain() throws IOException {
+        byte[] content = random(64 * 1024);
+        MultipartBody body = MultipartBody.builder()
+                .field("a", "b/c", Content.stream(() -> new ByteArrayInputStream(content)))
+                .build();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (BodyChunks chunks = body.chunks(allocator)) {
+            ByteBuf first = chunks.next();
+            ByteBuf second = chunks.next();
+            first.readBytes(bytes, first.readableBytes());
+            second.readBytes(bytes, second.readableBytes());
+            first.release();
+            second.release();
+            for (ByteBuf next; (next = chunks.next()) != null; next.release()) {
+                assertSame(second, next);
+                next.readBytes(bytes, next.readableBytes());
+            }
+        }
+        assertEquals(List.of(latin1(content)), contents(decoded(body, bytes.toByteArray())));
     }
 
     @Test
