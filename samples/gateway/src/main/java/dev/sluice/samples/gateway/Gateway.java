@@ -25,6 +25,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -109,10 +110,11 @@ public final class Gateway implements AutoCloseable {
                 .bind(config.host(), config.port())
                 .awaitUninterruptibly();
         if (!binding.isSuccess()) {
+            String reason = binding.cause() instanceof UnresolvedAddressException
+                    ? "unknown host" // the exception has no message
+                    : binding.cause().getMessage();
             throw new IOException(
-                    "cannot listen on " + config.host() + ":" + config.port() + ": "
-                            + binding.cause().getMessage(),
-                    binding.cause());
+                    "cannot listen on " + config.host() + ":" + config.port() + ": " + reason, binding.cause());
         }
         return binding.channel();
     }

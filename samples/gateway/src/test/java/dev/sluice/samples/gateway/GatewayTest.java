@@ -4,10 +4,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
+import java.io.IOException;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.List;
@@ -108,6 +110,15 @@ class GatewayTest extends ForwardingContract {
                 new Gateway.Config("0.0.0.0", 0, false, URI.create("http://localhost/"), rules, 0, MAX_WAIT))) {
             assertEquals("localhost", other.uri().getHost());
         }
+    }
+
+    @Test
+    void unknownHost_isNamed() {
+        Rules rules = new Rules(Set.of(), Set.of(), Set.of(), Set.of(), 0, 0);
+        Gateway.Config config =
+                new Gateway.Config("nosuch.invalid", 0, false, URI.create("http://localhost/"), rules, 0, MAX_WAIT);
+        IOException thrown = assertThrows(IOException.class, () -> Gateway.start(config));
+        assertEquals("cannot listen on nosuch.invalid:0: unknown host", thrown.getMessage());
     }
 
     @Test
