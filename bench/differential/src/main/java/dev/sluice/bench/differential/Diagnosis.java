@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The search for the causes of a disagreement, by experiment. Features are removed from the body until the parser and
  * Sluice agree. A feature is restored if they also agree on the body that contains it. The features that remain removed
- * are the causes. Not thread-safe.
+ * are the causes. Several threads can use it, each for another parser.
  */
 final class Diagnosis {
     /**
@@ -53,7 +53,7 @@ final class Diagnosis {
         this.strict = strict;
     }
 
-    private void findFeatures() {
+    private synchronized void findFeatures() {
         if (anatomy != null) {
             return;
         }
@@ -169,7 +169,7 @@ final class Diagnosis {
         return contender.difference(experiment(without).sluice, other);
     }
 
-    private Experiment experiment(Set<Feature> without) {
+    private synchronized Experiment experiment(Set<Feature> without) {
         return experiments.computeIfAbsent(Set.copyOf(without), features -> Experiment.of(without(features)));
     }
 }

@@ -6,17 +6,17 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.sluice.bench.peer.Body;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/** Statistics of how parsers read bodies that STRICT accepts. Recorded as JSON. Not thread-safe. */
+/** Statistics of how parsers read bodies that STRICT accepts. Recorded as JSON. Several threads can add to it, each for another parser. */
 final class Findings {
     private final Map<Contender, Agreement> peers;
-    private final Map<Signature, Disagreement> disagreements = new HashMap<>();
+    private final Map<Signature, Disagreement> disagreements = new ConcurrentHashMap<>();
 
     /** The number of bodies that a parser reads in the same way as Sluice, reads differently, or rejects. */
     static final class Agreement {

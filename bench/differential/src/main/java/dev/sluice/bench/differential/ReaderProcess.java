@@ -30,9 +30,7 @@ final class ReaderProcess implements AutoCloseable {
     private final ByteArrayOutputStream batch = new ByteArrayOutputStream();
     private final DataOutputStream bodies = new DataOutputStream(batch);
     private int pending;
-    /** The bodies of the last call of {@link #sendAhead}. */
-    private List<Body> ahead = List.of();
-    /** The readings of these bodies, by the identity of the body. */
+    /** The readings of the last call of {@link #readAhead}, by the identity of the body. */
     private final Map<Body, Reading> known = new IdentityHashMap<>();
 
     private final List<String> command;
@@ -137,21 +135,12 @@ final class ReaderProcess implements AutoCloseable {
         return readings();
     }
 
-    /** Sends bodies that will probably be passed to {@link #read(Body)}, without waiting for the readings. */
-    void sendAhead(List<Body> some) throws IOException {
-        ahead = some;
-        for (Body body : some) {
-            add(body);
-        }
-        send();
-    }
-
-    /** Waits for the readings of the bodies passed to {@link #sendAhead}, and discards earlier readings. */
-    void receiveAhead() throws IOException {
+    /** Reads bodies that will probably be passed to {@link #read(Body)}, and discards earlier readings. */
+    void readAhead(List<Body> some) throws IOException {
         known.clear();
-        List<Reading> readings = readings();
+        List<Reading> readings = read(some);
         for (int i = 0; i < readings.size(); i++) {
-            known.put(ahead.get(i), readings.get(i));
+            known.put(some.get(i), readings.get(i));
         }
     }
 

@@ -14,6 +14,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.LongConsumer;
 
 /** The comparison with readers in other languages on forms that STRICT accepts. Each reader is a process. Not thread-safe. */
@@ -24,6 +27,9 @@ final class Readers implements AutoCloseable {
     private final long seed;
     private final Samples samples;
     private final Map<Contender, ReaderProcess> processes = new EnumMap<>(Contender.class);
+    /** One thread per reader. A thread mostly waits for its reader. */
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
     private final Findings findings = new Findings(Contender.foreign());
     private final Map<Sample.Origin, Long> origins = new TreeMap<>();
 
@@ -90,30 +96,24 @@ final class Readers implements AutoCloseable {
     }
 
     private void compare(List<Sample> batch) {
+        List<Diagnosis> diagnoses = batch.stream()
+                .map(sample -> new Diagnosis(sample, Sluice.STRICT.read(sample)))
+                .toList();
+        batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
+        processes.keySet().stream()
+                .map(peer -> CompletableFuture.runAsync(() -> compare(diagnoses, peer), threads))
+                .toList()
+                .forEach(CompletableFuture::join);
+    }
+
+    private void compare(List<Diagnosis> diagnoses, Contender peer) {
         try {
-            for (ReaderProcess process : processes.values()) {
-                for (Sample sample : batch) {
-                    process.add(sample.whole(""));
-                }
-                process.send();
-            }
-            List<Diagnosis> diagnoses = batch.stream()
-                    .map(sample -> new Diagnosis(sample, Sluice.STRICT.read(sample)))
-                    .toList();
-            batch.forEach(sample -> origins.merge(sample.origin(), 1L, Long::sum));
-            Map<Contender, List<Reading>> readings = new EnumMap<>(Contender.class);
-            for (Contender peer : processes.keySet()) {
-                List<Reading> received = processes.get(peer).readings();
-                readings.put(peer, received);
-                processes.get(peer).sendAhead(firstExperiments(peer, diagnoses, received));
-            }
-            for (Contender peer : processes.keySet()) {
-                ReaderProcess process = processes.get(peer);
-                process.receiveAhead();
-                List<Reading> received = readings.get(peer);
-                for (int i = 0; i < received.size(); i++) {
-                    findings.add(diagnoses.get(i), peer, process::read, received.get(i));
-                }
+            ReaderProcess process = processes.get(peer);
+            List<Reading> received = process.read(
+                    diagnoses.stream().map(each -> each.sample.whole("")).toList());
+            process.readAhead(firstExperiments(peer, diagnoses, received));
+            for (int i = 0; i < received.size(); i++) {
+                findings.add(diagnoses.get(i), peer, process::read, received.get(i));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -151,6 +151,7 @@ final class Readers implements AutoCloseable {
 
     @Override
     public void close() {
+        threads.shutdown();
         processes.values().forEach(ReaderProcess::close);
     }
 }
