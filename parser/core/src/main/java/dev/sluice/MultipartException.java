@@ -235,7 +235,7 @@ public final class MultipartException extends IOException {
         return offset;
     }
 
-    /** {@return a builder with all values of this exception and its stack trace, for adding details} */
+    /** {@return a builder with all values of this exception, its stack trace and its suppressed exceptions, for adding details} */
     public Builder toBuilder() {
         Builder builder = new Builder(reason)
                 .saying(sentence)
@@ -247,6 +247,7 @@ public final class MultipartException extends IOException {
         builder.setting = setting;
         builder.seen = seen;
         builder.trace = getStackTrace();
+        builder.suppressed = getSuppressed();
         return builder;
     }
 
@@ -283,6 +284,7 @@ public final class MultipartException extends IOException {
         private long offset = -1;
         private @Nullable Throwable cause;
         private StackTraceElement @Nullable [] trace;
+        private Throwable[] suppressed = {};
 
         private Builder(Reason reason) {
             this.reason = reason;
@@ -383,6 +385,9 @@ public final class MultipartException extends IOException {
             MultipartException built = new MultipartException(this);
             if (trace != null) {
                 built.setStackTrace(trace);
+            }
+            for (Throwable other : suppressed) {
+                built.addSuppressed(other);
             }
             return built;
         }

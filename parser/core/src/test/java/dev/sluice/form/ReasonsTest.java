@@ -219,6 +219,16 @@ class ReasonsTest {
     }
 
     @Test
+    void toBuilder_keepsSuppressedExceptions() {
+        MultipartException original =
+                MultipartException.because(Reason.TRUNCATED).build();
+        IOException suppressed = new IOException("not closed");
+        original.addSuppressed(suppressed);
+        MultipartException located = original.toBuilder().part(1, "title").build();
+        assertEquals(List.of(suppressed), List.of(located.getSuppressed()));
+    }
+
+    @Test
     void limitOfASink_namesThePart() {
         FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited())
                 .decider(part -> PartDecision.to(PartSink.limited(PartSink.discard(), 1)))
