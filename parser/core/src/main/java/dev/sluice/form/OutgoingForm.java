@@ -211,8 +211,15 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     /** {@return the body for the client of the JDK, of unknown length} Content is copied, because that client does not release it. */
     public HttpRequest.BodyPublisher publisher() {
         return HttpRequest.BodyPublishers.fromPublisher(copies -> subscribe(new Recipient(copies, bytes -> {
-            ByteBuffer copy = ByteBuffer.wrap(ByteBufUtil.getBytes(bytes));
-            bytes.release();
+            ByteBuffer copy;
+            try {
+                copy = ByteBuffer.wrap(ByteBufUtil.getBytes(bytes));
+            } catch (OutOfMemoryError e) {
+                abort(e);
+                return;
+            } finally {
+                bytes.release();
+            }
             copies.onNext(copy);
         })));
     }

@@ -3,6 +3,7 @@ package dev.sluice.form;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,6 +16,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -330,5 +333,50 @@ class OutgoingFormTest extends SpooledTest {
         send(FORM, 10);
         assertEquals(3, read(out.contentType(), body).size());
         assertEquals(List.of(0, 1), List.of(ends[0], ends[1]));
+    }
+
+    @Test
+    void publisher_withoutMemoryForACopy_failsAndReleasesTheContent() throws IOException {
+        OutOfMemoryError noMemory = new OutOfMemoryError();
+        ByteBuf content = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8, 8) {
+            @Override
+            public boolean hasArray() {
+                return false;
+            }
+
+            @Override
+            public ByteBuf retainedSlice() {
+                return retain();
+            }
+
+            @Override
+            public ByteBuf getBytes(int index, byte[] target, int from, int length) {
+                throw noMemory;
+            }
+        };
+        content.writeZero(8);
+        List<Throwable> failures = new ArrayList<>();
+        out.publisher().subscribe(new Flow.Subscriber<>() {
+            @Override
+            public void onSubscribe(Flow.Subscription subscription) {
+                subscription.request(Long.MAX_VALUE);
+            }
+
+            @Override
+            public void onNext(ByteBuffer head) {}
+
+            @Override
+            public void onError(Throwable reason) {
+                failures.add(reason);
+            }
+
+            @Override
+            public void onComplete() {}
+        });
+        PartSink part = out.part("a", null, null);
+        assertSame(noMemory, assertThrows(OutOfMemoryError.class, () -> part.write(content)));
+        assertEquals(List.of(noMemory), failures);
+        assertEquals(1, content.refCnt());
+        content.release();
     }
 }
