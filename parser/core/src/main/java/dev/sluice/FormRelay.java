@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Feed a chunk, then call {@link #next()} until it returns null. Call it only as fast as the other server reads. The relay holds one
  * chunk and one header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is
- * decoded, because many servers ignore the {@code Content-Transfer-Encoding} header. If the form of the client is rejected or incomplete,
- * {@link #next()} throws, and the close-delimiter is never returned: abort the outgoing message.
+ * decoded, because many servers ignore the {@code Content-Transfer-Encoding} header. Content in an unknown encoding is forwarded unchanged
+ * and without this header, so that all servers read the same bytes; {@code STRICT} rejects it. If the form of the client is rejected or
+ * incomplete, {@link #next()} throws, and the close-delimiter is never returned: abort the outgoing message.
  */
 public final class FormRelay implements AutoCloseable {
     /**

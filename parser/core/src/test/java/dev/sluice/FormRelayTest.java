@@ -179,6 +179,8 @@ class FormRelayTest {
             String quoted = encoded("Quoted-Printable", "a=3Db ");
             assertEquals(List.of("a null null a=b "), relayed(quoted, size, NameEscaping.REJECT, Part::of));
         }
+        String unknown = encoded("x-uuencode", "a=3Db");
+        assertEquals(List.of("a null null a=3Db"), relayed(unknown, 1000, NameEscaping.REJECT, Part::of));
         assertEquals(List.of("a null null b"), relayed(base64, 1000, NameEscaping.REJECT, head -> part("a", "b")));
         assertEquals(List.of(), relayed(base64, 1000, NameEscaping.REJECT, head -> null));
         for (String malformed : List.of("c2x1a!!", "c2x1a")) {
