@@ -8,8 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.form.StoreMetrics;
+import io.netty.buffer.Unpooled;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,11 +50,16 @@ class RequestTest {
     }
 
     private static S3ObjectStore store(int attempts, Supplier<CompletableFuture<UploadPartResponse>> response) {
+        return store(attempts, body -> response.get());
+    }
+
+    private static S3ObjectStore store(
+            int attempts, Function<AsyncRequestBody, CompletableFuture<UploadPartResponse>> response) {
         S3AsyncClient client = new S3AsyncClient() {
             @Override
             public CompletableFuture<UploadPartResponse> uploadPart(
                     Consumer<UploadPartRequest.Builder> request, AsyncRequestBody body) {
-                return response.get();
+                return response.apply(body);
             }
 
             @Override
@@ -96,6 +105,25 @@ class RequestTest {
         CompletableFuture<ObjectStore.Piece> piece = upload(() -> sent);
         piece.cancel(true);
         assertTrue(sent.isCancelled());
+    }
+
+    /** The client of the SDK may send the last buffers of a body after the request was cancelled. */
+    @Test
+    void cancelledPiece_keepsItsBytes() {
+        byte[] memory = {1, 2, 3};
+        Segment segment = new Segment(freed -> {});
+        segment.lease(8 << 20);
+        segment.add(Unpooled.wrappedBuffer(memory), new CRC32());
+        List<ByteBuffer> queued = new ArrayList<>();
+        S3ObjectStore store = store(1, body -> {
+            var unused = body.subscribe(queued::add);
+            return new CompletableFuture<>();
+        });
+        store.upload(TARGET, "id", 1, segment.seal()).cancel(true);
+        segment.release();
+        Arrays.fill(memory, (byte) 9); // another form uses the memory
+        assertEquals(List.of(ByteBuffer.wrap(new byte[] {1, 2, 3})), queued);
+        store.close();
     }
 
     @Test
