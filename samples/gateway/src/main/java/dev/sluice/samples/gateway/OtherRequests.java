@@ -15,15 +15,10 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /** A handler for all requests other than forms: the page and its style. */
 @ChannelHandler.Sharable
 final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
-    private static final Logger LOG = LoggerFactory.getLogger(OtherRequests.class);
-
     private final Supplier<String> page;
     private final byte[] style;
 
@@ -59,13 +54,5 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
             case "/page.css" -> Responses.page("text/css; charset=utf-8", style);
             default -> Responses.text(404, "unknown path: the paths are / and /upload");
         };
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        LOG.atLevel(cause instanceof IOException ? Level.DEBUG : Level.ERROR)
-                .setCause(cause)
-                .log("a connection failed");
-        ctx.close();
     }
 }

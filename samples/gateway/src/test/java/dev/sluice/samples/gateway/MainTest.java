@@ -6,11 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.BufferedReader;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The program, in a process of its own. */
 class MainTest {
@@ -62,5 +68,40 @@ class MainTest {
         } finally {
             program.destroyForcibly();
         }
+    }
+
+    @Test
+    void brokenTls_isNotLoggedAsError(@TempDir Path directory) throws Exception {
+        Path log = directory.resolve("log");
+        Process program = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "--port=0",
+                        "--tls")
+                .redirectError(log.toFile())
+                .start();
+        try (BufferedReader output = program.inputReader()) {
+            URI uri = URI.create(output.readLine().replace("Listening on ", ""));
+            SSLContext trusting = SSLContext.getInstance("TLS");
+            trusting.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
+            try (Socket socket = new Socket("127.0.0.1", uri.getPort());
+                    SSLSocket tls = (SSLSocket)
+                            trusting.getSocketFactory().createSocket(socket, "localhost", uri.getPort(), false)) {
+                tls.startHandshake();
+                tls.getOutputStream().write("GET /page.css HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(US_ASCII));
+                assertEquals('H', tls.getInputStream().read());
+                socket.getOutputStream()
+                        .write("not a record of TLS\r\n".repeat(4).getBytes(US_ASCII));
+                socket.getInputStream().readAllBytes(); // until the gateway has closed the connection
+            }
+        } finally {
+            program.destroyForcibly().waitFor();
+        }
+        assertEquals("", Files.readString(log).replaceAll("NOTE: Picked up .*\\R", ""));
     }
 }

@@ -12,11 +12,14 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
 import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2FrameStreamException;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2SecurityUtil;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -37,6 +40,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * An initializer of channels for HTTP/1.1 and HTTP/2 on one port. ALPN or, without TLS, the first bytes select the
@@ -122,7 +126,7 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
             HttpDecoderConfig http = new HttpDecoderConfig()
                     .setMaxHeaderSize(MAX_HTTP_HEADER_BYTES)
                     .setMaxChunkSize(MAX_CHUNK_BYTES);
-            pipeline.addLast(new HttpServerCodec(http), handlers.newHandler(), others);
+            pipeline.addLast(new HttpServerCodec(http), handlers.newHandler(), others, new Errors());
             return;
         }
         // An HTTP/2 client half-closes single streams, not the connection.
@@ -137,10 +141,14 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
                     @Override
                     protected void initChannel(Channel stream) {
                         stream.pipeline()
-                                .addLast(new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler(), others);
+                                .addLast(
+                                        new Http2StreamFrameToHttpObjectCodec(true),
+                                        handlers.newHandler(),
+                                        others,
+                                        new Errors());
                     }
                 }),
-                new ConnectionErrors());
+                new Errors());
         pipeline.writeAndFlush(new DefaultHttp2WindowUpdateFrame(MORE_WINDOW));
     }
 
@@ -180,13 +188,17 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes an HTTP/2 connection after an error, such as a malformed frame. The codec has already sent GOAWAY at this point. Without this
-     * handler the error would reach the end of the pipeline, where Netty logs it as a warning with its stack trace.
+     * Closes a connection or a stream after an error. The codec of HTTP/2 has already sent GOAWAY at this point. Without this handler, Netty
+     * would log the error as a warning with its stack trace, although most errors are caused by clients.
      */
-    private static final class ConnectionErrors extends ChannelInboundHandlerAdapter {
+    private static final class Errors extends ChannelInboundHandlerAdapter {
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            LOG.debug("an HTTP/2 connection failed", cause);
+            boolean fromClient = cause instanceof IOException
+                    || cause instanceof DecoderException
+                    || cause instanceof Http2Exception
+                    || cause instanceof Http2FrameStreamException;
+            LOG.atLevel(fromClient ? Level.DEBUG : Level.ERROR).setCause(cause).log("a connection failed");
             ctx.close();
         }
     }

@@ -5,7 +5,6 @@ import dev.sluice.samples.report.Page;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -14,17 +13,10 @@ import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
-import io.netty.handler.codec.http2.Http2Exception;
-import java.io.IOException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /** A handler for all requests other than forms. After the response to a request with a body, the connection is closed. */
 @ChannelHandler.Sharable
 final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
-    private static final Logger LOG = LoggerFactory.getLogger(OtherRequests.class);
-
     private final ServerMetrics metrics;
     private final Page page;
 
@@ -63,13 +55,5 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
             case "GET /metrics" -> Responses.metrics(metrics);
             default -> Responses.notThis(uri.path());
         };
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        boolean fromClient =
-                cause instanceof IOException || cause instanceof DecoderException || cause instanceof Http2Exception;
-        LOG.atLevel(fromClient ? Level.DEBUG : Level.ERROR).setCause(cause).log("a connection failed");
-        ctx.close();
     }
 }
