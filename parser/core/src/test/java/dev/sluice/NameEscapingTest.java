@@ -88,7 +88,7 @@ class NameEscapingTest {
                 "\uFEFFa|_a",
                 "a\tb|a_b",
                 "a\0b|a_b",
-                "a\u0085b|a_b",
+                "a\u0080\u0085b|a__b",
                 "a\u2028b|a_b",
                 "a\u2029b|a_b",
                 "a\u007F|a_",

@@ -98,11 +98,10 @@ public final class QuotedName {
      */
     static boolean isUsual(String name, int plain) {
         int i = plain;
-        for (char c;
-                i < name.length() && (isPlain(c = name.charAt(i)) || c >= PLAIN.length && Character.isLetter(c)); ) {
+        for (char c; i < name.length() && (isPlain(c = name.charAt(i)) || Character.isLetter(c)); ) {
             i++;
         }
-        return i == name.length() && i >= 3 && !name.contains(TWICE); // "." and ".." are directories
+        return i == name.length() && i > 2 && !name.contains(TWICE); // "." and ".." are directories
     }
 
     private String replacement(char c, int index, String problem, NameEscaping escaping) {
