@@ -69,7 +69,9 @@ final class ReceivedParts implements PartDecider, ProgressListener {
     }
 
     private static final int MAX_VALUE_BYTES = 1024;
-    private static final int MAX_STEM_BYTES = 180;
+    /** A file name has at most 255 bytes. The extension may need 46 of them, and a dash and a UUID need 37. */
+    private static final int MAX_STEM_BYTES = 172;
+
     private static final int MAX_EXTENSION = 16;
     private static final int MOST_NUMBERED = 1000;
 

@@ -199,6 +199,19 @@ class UploadServerTest {
     }
 
     @Test
+    void longFilename_usedThousandTimes_isStored() throws Exception {
+        TestForm form = new TestForm().file("f", "\u6f22".repeat(60) + "." + "\u6f22".repeat(15), new byte[1]);
+        assertEquals(200, upload(form).status());
+        String first = stored().keySet().iterator().next();
+        int dot = first.lastIndexOf('.');
+        for (int i = 1; i < 1000; i++) {
+            Files.createFile(directory.resolve(first.substring(0, dot) + "-" + i + first.substring(dot)));
+        }
+        assertEquals(200, upload(form).status());
+        assertEquals(1001, stored().size());
+    }
+
+    @Test
     void invalidBody_isAnsweredWithReason_andLeavesNothing() throws Exception {
         JsonNode error = upload(new TestForm()
                         .file("f", "a.txt", TestForm.noise(100_000, 7))
