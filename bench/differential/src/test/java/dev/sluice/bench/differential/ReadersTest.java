@@ -159,6 +159,18 @@ class ReadersTest {
     }
 
     @Test
+    void cause_fileNameOfDotsAfterSlash_isDots() {
+        assumeReaders();
+        Sample form = Explanation.minimal(
+                "--x\\r\\nContent-Disposition: form-data; name=\"a\"; filename=\"/..\"\\r\\n\\r\\nb\\r\\n--x--\\r\\n");
+        Diagnosis diagnosis = new Diagnosis(form, Sluice.STRICT.read(form));
+        assertEquals(
+                List.of(new Signature(Contender.BUSBOY, Difference.FILENAME_ABSENT, Feature.of("DOTS"))),
+                diagnosis.causes(
+                        Contender.BUSBOY, body -> readers.read(Contender.BUSBOY, body), Difference.FILENAME_ABSENT));
+    }
+
+    @Test
     void mapping_fileNames_areComparedWithoutDirectories() {
         assertSame(Contender.GO, parts(file("C:\\d/f")), parts(file("f")));
         assertSame(Contender.GO, parts(file(""), field("a", "b")), parts(field("a", "b")));
