@@ -25,15 +25,12 @@ final class PartType {
 
     /** {@return whether Netty or Rack finds a name, file name or header field of the part in {@code contentType}} */
     static boolean describesPart(String contentType) {
-        for (String piece : pieces(contentType)) {
-            if (READ_BY_NETTY.stream().anyMatch(name -> starts(piece, 0, name))) {
-                return true;
-            }
-        }
-        TypeParameters parameters = TypeParameters.of(contentType);
-        while (parameters.next()) {
-            String parameter = parameters.current();
-            if (!parameter.isEmpty() && parameter.indexOf('=') < 0 && !starts(parameter, 0, CHARSET)) {
+        List<String> pieces = pieces(contentType);
+        for (int i = 0; i < pieces.size(); i++) {
+            String piece = pieces.get(i);
+            boolean hasNoValue = !piece.isEmpty() && piece.indexOf('=') < 0 && !starts(piece, 0, CHARSET);
+            if (hasNoValue && i > 0 && contentType.contains(";")
+                    || READ_BY_NETTY.stream().anyMatch(name -> starts(piece, 0, name))) {
                 return true;
             }
         }
