@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ class MainTest {
     private static final int MIB = 1 << 20;
 
     @Test
+    @Tag("sized")
     void largeForm_passesWithLittleMemory() throws Exception {
         int mebibytes = ProofSize.of("sluice.gateway.mebibytes", 256, 1024);
         Process program = new ProcessBuilder(
