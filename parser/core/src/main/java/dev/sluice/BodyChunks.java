@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A body is a list of pieces. A piece is the content of one part, or the delimiters and header sections between two contents. Short
  * contents belong to the piece of the delimiters around them, unless the caller has chosen the boundary: each content must then be searched
  * for the boundary. Content in memory becomes one chunk, without a copy. Content from a stream is read into chunks of up to 16 KiB, which
- * also contain the delimiters and header sections around it, so that few chunks are short. Once such a chunk has been released, its memory
- * is used again for the next one.
+ * also contain the delimiters and header sections around it, so that few chunks are short. If the last such chunk has been released, the
+ * next one is the same buffer.
  */
 public final class BodyChunks implements AutoCloseable {
     /**
@@ -58,7 +58,10 @@ public final class BodyChunks implements AutoCloseable {
     /** The number of declared bytes that have not been read from the stream, or less than 0 if no length is declared. */
     private long streamLeft;
 
-    /** The last chunk that was filled. It is filled again after its receiver has released it, while the processor caches its memory. */
+    /**
+     * The last chunk that was filled. It is filled again once its receiver has released it, because its memory is probably still in the
+     * processor's cache.
+     */
     private ByteBuf reusable = Unpooled.EMPTY_BUFFER;
 
     private boolean ended;
@@ -83,7 +86,8 @@ public final class BodyChunks implements AutoCloseable {
     }
 
     /**
-     * {@return the next bytes of the body, <em>transferred</em> to the caller and not to be modified, or null at its end}
+     * {@return the next bytes of the body, <em>transferred</em> to the caller and not to be modified, or null at its end} A buffer that the
+     * caller has released may be returned again with other bytes.
      *
      * @throws IOException if a part does not have its declared length or contains the boundary; exceptions thrown by the content of a
      *     part are passed on unchanged. After any exception, abort the HTTP message
@@ -109,6 +113,7 @@ public final class BodyChunks implements AutoCloseable {
             return next;
         } catch (Throwable e) {
             closed = true;
+            releaseReusable();
             throw e;
         }
     }
@@ -215,20 +220,20 @@ public final class BodyChunks implements AutoCloseable {
     @Override
     public void close() throws IOException {
         closed = true;
-        if (memory != null) {
-            memory.release();
-            memory = null;
-        }
-        releaseReusable();
         InputStream in = stream;
         stream = null;
-        if (in != null) {
-            in.close();
+        try (in) {
+            if (memory != null) {
+                memory.release();
+                memory = null;
+            }
+            releaseReusable();
         }
     }
 
     private void releaseReusable() {
-        reusable.release();
+        ByteBuf released = reusable;
         reusable = Unpooled.EMPTY_BUFFER;
+        released.release();
     }
 }

@@ -214,7 +214,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
             ByteBuffer copy;
             try {
                 copy = ByteBuffer.wrap(ByteBufUtil.getBytes(bytes));
-            } catch (OutOfMemoryError e) {
+            } catch (RuntimeException | Error e) {
                 abort(e);
                 return;
             } finally {
