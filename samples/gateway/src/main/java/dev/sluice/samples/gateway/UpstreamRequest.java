@@ -17,6 +17,7 @@ import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpVersion;
 import java.net.URI;
@@ -88,11 +89,11 @@ final class UpstreamRequest extends SimpleChannelInboundHandler<FullHttpResponse
 
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, FullHttpResponse message) {
-        if (message.status().codeClass() == HttpStatusClass.INFORMATIONAL) {
-            return; // another response follows
-        } else if (message.decoderResult().isFailure()) {
+        if (message.decoderResult().isFailure() || message.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
             fail("the upstream sent malformed HTTP", message.decoderResult().cause());
             return;
+        } else if (message.status().codeClass() == HttpStatusClass.INFORMATIONAL) {
+            return; // another response follows
         }
         Response received = new Response(
                 message.status().code(),

@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class GatewayTest extends ForwardingContract {
     private static final int MAX_FIELD = 1 << 16;
@@ -84,9 +86,10 @@ class GatewayTest extends ForwardingContract {
         }
     }
 
-    @Test
-    void upstream_withoutHttp_is502() throws Exception {
-        try (Upstream upstream = new Upstream(Upstream.Behaviour.BABBLE)) {
+    @ParameterizedTest
+    @EnumSource(names = {"BABBLE", "LONG_HINT", "SWITCH"})
+    void upstream_withoutResponse_is502(Upstream.Behaviour behaviour) throws Exception {
+        try (Upstream upstream = new Upstream(behaviour)) {
             startBefore(upstream);
             assertEquals(502, send(form(1000).body()));
         }

@@ -27,8 +27,12 @@ final class Upstream implements AutoCloseable {
         ACCEPT,
         /** As {@link #ACCEPT}, but sends two interim responses after the head. */
         HINT,
-        /** Reads the whole request, and sends a line that is no HTTP response. */
+        /** Reads the whole request, and sends a line that is not an HTTP response. */
         BABBLE,
+        /** Reads the whole request, and sends an interim response with a header section that is too large. */
+        LONG_HINT,
+        /** Reads the whole request, and switches to another protocol. */
+        SWITCH,
         /** Responds with 403 after the head, and reads until the client stops. */
         REFUSE,
         /** Resets the connection after the head and {@link #resetAfter} bytes. */
@@ -138,7 +142,7 @@ final class Upstream implements AutoCloseable {
                 case STALL -> closed.await();
                 case HINT ->
                     send(socket, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n");
-                case ACCEPT, BABBLE -> {}
+                case ACCEPT, BABBLE, LONG_HINT, SWITCH -> {}
             }
             for (int size; (size = Integer.parseInt(line(in), 16)) > 0; line(in)) {
                 byte[] chunk = in.readNBytes(size);
@@ -150,6 +154,9 @@ final class Upstream implements AutoCloseable {
             complete = line(in).isEmpty(); // otherwise there are trailers
             switch (behaviour) {
                 case BABBLE -> send(socket, "SSH-2.0-server\r\n\r\n");
+                case LONG_HINT ->
+                    send(socket, "HTTP/1.1 103 Early Hints\r\nLink: <" + "/".repeat(16 << 10) + ">\r\n\r\n");
+                case SWITCH -> send(socket, "HTTP/1.1 101 Switching Protocols\r\n\r\n");
                 case ACCEPT, HINT -> answer(socket, "200 OK", "received");
                 default -> {} // it has answered
             }
