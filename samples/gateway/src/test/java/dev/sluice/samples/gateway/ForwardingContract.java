@@ -49,8 +49,11 @@ public abstract class ForwardingContract {
 
     protected static final Duration MAX_WAIT = Duration.ofSeconds(4);
 
-    /** The step between the bytes at which a connection ends. */
-    private static final int STEP = ProofSize.of("sluice.forward.step", 5, 1);
+    /** The step between the bytes at which the connection of a client ends. */
+    private static final int CLIENT_STEP = ProofSize.of("sluice.forward.client.step", 5, 1);
+
+    /** The step between the bytes at which the upstream resets its connection. */
+    private static final int UPSTREAM_STEP = ProofSize.of("sluice.forward.upstream.step", 25, 1);
 
     private static final byte[] FORM = form(100_000).body();
     private static final int LARGE_BYTES = 256 << 20;
@@ -226,7 +229,7 @@ public abstract class ForwardingContract {
             startBefore(upstream);
             byte[] body = form(300).body();
             byte[] request = TestForm.request(gateway.getPath(), body);
-            for (int at = 1; at < request.length; at += STEP) {
+            for (int at = 1; at < request.length; at += CLIENT_STEP) {
                 try (RawHttp client = connect()) {
                     client.send(request, 0, at);
                     if (at % 2 == 0) {
@@ -247,7 +250,7 @@ public abstract class ForwardingContract {
         try (Upstream upstream = new Upstream(Behaviour.RESET)) {
             startBefore(upstream);
             byte[] body = form(300).body();
-            for (int at = 0; at < body.length; at += 5 * STEP) {
+            for (int at = 0; at < body.length; at += UPSTREAM_STEP) {
                 upstream.resetAfter(at);
                 assertEquals(502, send(body), "after " + at + " bytes");
             }
