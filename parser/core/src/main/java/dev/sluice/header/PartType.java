@@ -26,13 +26,12 @@ final class PartType {
     /** {@return whether Netty or Rack finds a name, file name or header field of the part in {@code contentType}} */
     static boolean describesPart(String contentType) {
         List<String> pieces = pieces(contentType);
-        for (int i = 0; i < pieces.size(); i++) {
-            String piece = pieces.get(i);
-            boolean hasNoValue = !piece.isEmpty() && piece.indexOf('=') < 0 && !starts(piece, 0, CHARSET);
-            if (hasNoValue && i > 0 && contentType.contains(";")
-                    || READ_BY_NETTY.stream().anyMatch(name -> starts(piece, 0, name))) {
-                return true;
-            }
+        // In the grammar, a value without a semicolon has no parameters. The pieces between its commas may lack a
+        // value.
+        boolean hasParameters = contentType.contains(";");
+        if (hasParameters && pieces.stream().skip(1).anyMatch(PartType::hasNoValue)
+                || pieces.stream().anyMatch(PartType::isReadByNetty)) {
+            return true;
         }
         for (int at = contentType.indexOf(';'); at >= 0; at = contentType.indexOf(';', at + 1)) {
             int from = at + 1;
@@ -44,6 +43,14 @@ final class PartType {
             }
         }
         return false;
+    }
+
+    private static boolean hasNoValue(String parameter) {
+        return !parameter.isEmpty() && parameter.indexOf('=') < 0 && !starts(parameter, 0, CHARSET);
+    }
+
+    private static boolean isReadByNetty(String piece) {
+        return READ_BY_NETTY.stream().anyMatch(name -> starts(piece, 0, name));
     }
 
     /** {@return whether some parsers find a charset other than the first {@code charset=} in {@code contentType}} */
