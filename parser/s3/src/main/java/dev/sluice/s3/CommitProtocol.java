@@ -318,7 +318,10 @@ final class CommitProtocol {
 
     // ---- for readers
 
-    /** {@return the stored record or tombstone, unchecked, or null} An identifier may come from a client, so an invalid one is not put into a key. */
+    /**
+     * {@return the stored record or tombstone, unchecked, or null} An identifier may come from a client, so an invalid one is not put into a
+     * key.
+     */
     CompletableFuture<ObjectStore.@Nullable Content> readRecord(String id) {
         return isId(id) ? store.read(recordKey(id)) : CompletableFuture.completedFuture(null);
     }
