@@ -9,11 +9,14 @@ import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Tag;
@@ -24,24 +27,27 @@ import org.junit.jupiter.api.io.TempDir;
 class MainTest {
     private static final int MIB = 1 << 20;
 
+    private static Process start(ProcessBuilder.Redirect errors, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx64m",
+                "-XX:MaxDirectMemorySize=64m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "--port=0"));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectError(errors).start();
+    }
+
     @Test
     @Tag("sized")
     void largeForm_passesWithLittleMemory() throws Exception {
         int mebibytes = ProofSize.of("sluice.gateway.mebibytes", 256, 1024);
-        Process program = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx64m",
-                        "-XX:MaxDirectMemorySize=64m",
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "--port=0",
-                        "--max-file=2G",
-                        "--max-body=2G")
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        Process program = start(ProcessBuilder.Redirect.INHERIT, "--max-file=2G", "--max-body=2G");
         try (BufferedReader output = program.inputReader()) {
             URI uri = URI.create(output.readLine().replace("Listening on ", ""));
             byte[] form = ForwardingContract.form(MIB).open();
@@ -76,18 +82,7 @@ class MainTest {
     @Test
     void brokenTls_isNotLoggedAsError(@TempDir Path directory) throws Exception {
         Path log = directory.resolve("log");
-        Process program = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "--port=0",
-                        "--tls")
-                .redirectError(log.toFile())
-                .start();
+        Process program = start(ProcessBuilder.Redirect.to(log.toFile()), "--tls");
         try (BufferedReader output = program.inputReader()) {
             URI uri = URI.create(output.readLine().replace("Listening on ", ""));
             SSLContext trusting = SSLContext.getInstance("TLS");
