@@ -3,7 +3,6 @@ package dev.sluice.bench;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -44,9 +43,6 @@ record Row(
     static final String FAILED = "failed: ";
 
     private static final double VAGUE = 0.3;
-
-    /** The tables that show the fastest iteration instead of the mean. */
-    private static final Set<String> SHOW_BEST = Set.of("crates", "write", "relay", "heads");
 
     static Row counted(
             String table,
@@ -113,9 +109,9 @@ record Row(
         return param("peer").startsWith("sluice") || server.startsWith("sluice") || server.startsWith("handler");
     }
 
-    /** Returns whether the error is too large to publish the row. Never true if the tables show its fastest iteration instead of the mean. */
+    /** Returns whether the error is too large to publish the mean. */
     boolean vague() {
-        return relativeError() > VAGUE && !SHOW_BEST.contains(table);
+        return relativeError() > VAGUE;
     }
 
     String param(String name) {

@@ -32,7 +32,9 @@ final class Tables {
 
     /** Returns all tables of the run, each with a heading of level 3. */
     static String of(Run run) {
-        List<Row> published = run.rows().stream().filter(row -> !row.vague()).toList();
+        List<Row> published = run.rows().stream()
+                .filter(row -> showsBest(row) || !row.vague())
+                .toList();
         int omitted = run.rows().size() - published.size();
         StringBuilder text = new StringBuilder(omitted == 0 ? "" : OMITTED.formatted(omitted));
         grouped(published, row -> row.table().replaceFirst(":.*", "")).forEach((name, rows) -> {
@@ -55,6 +57,11 @@ final class Tables {
             }
         });
         return text.toString();
+    }
+
+    /** Returns whether the tables of the row show its fastest iteration instead of the mean. */
+    private static boolean showsBest(Row row) {
+        return LINES.stream().anyMatch(line -> line.startsWith(row.table() + " | ") && line.endsWith(" | least"));
     }
 
     static Map<String, List<Row>> grouped(List<Row> rows, Function<Row, String> key) {
