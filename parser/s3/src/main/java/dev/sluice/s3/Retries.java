@@ -6,6 +6,9 @@ import dev.sluice.form.StoreMetrics;
 import dev.sluice.form.StoreMetrics.Cause;
 import dev.sluice.task.IsolatedCall;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
 import java.nio.file.FileAlreadyExistsException;
 import java.time.Duration;
 import java.util.Objects;
@@ -21,14 +24,32 @@ import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
- * Retries failed requests, and creates the exceptions for requests whose last attempt fails.
+ * Retries failed requests, and creates the exceptions for requests whose last attempt fails. Thread-safe.
  *
- * @param attempts the maximum number of attempts for a request
- * @param pauseMillis the longest pause before the second attempt; if the store is busy, the longest pause is five times this value
- * @param after returns a future that completes after a delay
+ * <p>Until the first connection to the store is made, a connection that fails is tried once more only: its address is probably wrong, and a
+ * start must not wait for it.
  */
-record Retries(
-        int attempts, long pauseMillis, Function<Duration, CompletableFuture<Void>> after, StoreMetrics metrics) {
+final class Retries {
+    private static final int MAX_FIRST_CONNECTIONS = 2;
+
+    private final int attempts;
+    private final long pauseMillis;
+    private final Function<Duration, CompletableFuture<Void>> after;
+    private final StoreMetrics metrics;
+    private volatile boolean hasConnected;
+
+    /**
+     * @param attempts the maximum number of attempts for a request
+     * @param pauseMillis the longest pause before the second attempt; if the store is busy, the longest pause is five times this value
+     * @param after returns a future that completes after a delay
+     */
+    Retries(int attempts, long pauseMillis, Function<Duration, CompletableFuture<Void>> after, StoreMetrics metrics) {
+        this.attempts = attempts;
+        this.pauseMillis = pauseMillis;
+        this.after = after;
+        this.metrics = metrics;
+    }
+
     /**
      * {@return the response of the first successful attempt, or the failure of the last one; cancelling it cancels the
      * current attempt}
@@ -76,14 +97,15 @@ record Retries(
         CompletableFuture<T> running = tryCall(call);
         outcome.whenComplete((value, failure) -> running.cancel(true));
         running.whenComplete((value, failure) -> {
-            if (failure == null) {
+            Throwable reason = failure == null ? null : unwrap(failure);
+            hasConnected |= reason == null || connectFailure(reason) == null;
+            if (reason == null) {
                 outcome.complete(value);
                 return;
             }
-            Throwable reason = unwrap(failure);
             Throwable conflict = isStatus(reason, 409) ? reason : earlier;
             Cause cause = transientCause(reason);
-            if (cause == null || number >= attempts) {
+            if (cause == null || number >= (hasConnected ? attempts : Math.min(attempts, MAX_FIRST_CONNECTIONS))) {
                 outcome.completeExceptionally(
                         explained(what, conflict != null && isStatus(reason, 404) ? conflict : reason));
                 return;
@@ -167,6 +189,18 @@ record Retries(
         return null;
     }
 
+    /** {@return why no connection was made, or null for other failures} */
+    private static @Nullable String connectFailure(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnknownHostException) {
+                return "unknown host " + cause.getMessage();
+            } else if (cause instanceof ConnectException || cause instanceof NoRouteToHostException) {
+                return cause.getMessage();
+            }
+        }
+        return null;
+    }
+
     static Throwable explained(String what, Throwable failure) {
         String why = unavailability(failure);
         if (why != null) {
@@ -181,6 +215,10 @@ record Retries(
         } else if (failure instanceof S3Exception e) {
             return new IOException(
                     what + " failed with status " + e.statusCode() + " " + Objects.toString(code(e), ""), e);
+        }
+        String unreachable = connectFailure(failure);
+        if (unreachable != null) {
+            return new IOException("the object store cannot be reached: " + unreachable, failure);
         }
         return failure instanceof IOException || failure instanceof CancellationException
                 ? failure

@@ -35,12 +35,12 @@ final class StoreProbe {
     /** {@return a future that completes if the store can be used, and otherwise fails with the reason} */
     CompletableFuture<Void> run() {
         return store.list(open, null) // some stores create a missing bucket when an object is written
-                .thenCompose(listed -> write("1", null, null, 1))
-                .thenCompose(first -> write("2", null, "If-None-Match", 1))
-                .thenCompose(first -> write("3", "\"0\"", "If-Match", 1))
-                .thenCompose(first -> write("4", first.etag(), null, 1))
-                .handle((done, failure) -> store.delete(List.of(key)).handle((gone, problem) -> failure))
-                .thenCompose(Function.identity())
+                .thenCompose(listed -> write("1", null, null, 1)
+                        .thenCompose(first -> write("2", null, "If-None-Match", 1))
+                        .thenCompose(first -> write("3", "\"0\"", "If-Match", 1))
+                        .thenCompose(first -> write("4", first.etag(), null, 1))
+                        .handle((done, failure) -> store.delete(List.of(key)).handle((gone, problem) -> failure))
+                        .thenCompose(Function.identity()))
                 .thenCompose(failure -> failure == null
                         ? CommitProtocol.DONE
                         : CompletableFuture.failedFuture(Retries.unwrap(failure)));

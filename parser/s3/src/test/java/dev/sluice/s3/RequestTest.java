@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.form.StoreMetrics;
 import io.netty.buffer.Unpooled;
+import java.net.ConnectException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -199,6 +200,26 @@ class RequestTest {
                         ? CompletableFuture.failedFuture(SdkClientException.create("lost"))
                         : CompletableFuture.completedFuture(response)));
         assertEquals(2, made.get());
+    }
+
+    /** Before the first connection is made, the address is probably wrong. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void refusedConnection_isRetriedOnce_orAsConfiguredAfterAnotherConnection(boolean hasConnected) {
+        AtomicInteger made = new AtomicInteger();
+        ConnectException refused = new ConnectException("Connection refused: /127.0.0.1:1");
+        CompletableFuture<ObjectStore.Piece> piece = upload(5, () -> {
+            boolean isAnswered = hasConnected && made.get() == 0;
+            made.incrementAndGet();
+            return CompletableFuture.failedFuture(
+                    isAnswered
+                            ? S3Exception.builder().statusCode(500).build()
+                            : SdkClientException.create("failed", refused));
+        });
+        assertEquals(
+                "the object store cannot be reached: Connection refused: /127.0.0.1:1",
+                failure(piece).getMessage());
+        assertEquals(hasConnected ? 5 : 2, made.get());
     }
 
     @ParameterizedTest

@@ -7,17 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.PartDecision;
+import dev.sluice.form.StoreMetrics;
 import dev.sluice.s3.Uploads.File;
 import dev.sluice.testkit.FaultProxy.Fault;
 import dev.sluice.testkit.ProofSize;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -104,6 +109,26 @@ class S3ObjectStoreTest {
             Throwable failure = bench.failure(List.of(new File("a", 1)));
             assertInstanceOf(IOException.class, failure);
             assertTrue(failure.getMessage().contains("NoSuchBucket"), failure::getMessage);
+        }
+    }
+
+    @Test
+    void closedPort_isReportedByTheProbe_afterOneRetry() throws Exception {
+        AtomicInteger retries = new AtomicInteger();
+        StoreMetrics metrics = new StoreMetrics() {
+            @Override
+            public void retried(Cause cause) {
+                retries.incrementAndGet();
+            }
+        };
+        try (Socket closed = new Socket()) { // it refuses connections, and no other process can use its port
+            closed.bind(new InetSocketAddress("127.0.0.1", 0));
+            URI address = URI.create("http://127.0.0.1:" + closed.getLocalPort());
+            try (Bench bench = new Bench(store -> store.endpoint(address).metrics(metrics), sinks -> sinks)) {
+                String message = Uploads.failure(bench.sinks.probe()).getMessage();
+                assertTrue(message.matches("the object store cannot be reached: .*refused.*"), message);
+                assertEquals(1, retries.get());
+            }
         }
     }
 

@@ -1,10 +1,6 @@
 package dev.sluice.samples.upload;
 
-import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
@@ -18,8 +14,6 @@ import software.amazon.awssdk.core.exception.SdkClientException;
  * as a URI with the scheme localhost.
  */
 final class StoreAddress implements ITypeConverter<URI> {
-    private static final int CONNECT_MILLIS = 5000;
-
     /** The time in which a store must respond to the first requests. */
     static final int RESPONSE_SECONDS = 15;
 
@@ -33,23 +27,6 @@ final class StoreAddress implements ITypeConverter<URI> {
                     "'" + text + "' is not a URL such as http://localhost:8333 or https://HOST");
         }
         return address;
-    }
-
-    /**
-     * Connects to the store once. The client of the store would try for ten seconds, and wait longer for a silent server.
-     *
-     * @throws IOException if the store cannot be reached
-     */
-    static void requireReachable(URI address) throws IOException {
-        int port =
-                address.getPort() >= 0 ? address.getPort() : address.getScheme().equals("https") ? 443 : 80;
-        try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress(address.getHost(), port), CONNECT_MILLIS);
-        } catch (UnknownHostException e) {
-            throw new IOException("unknown host", e);
-        } catch (IOException e) {
-            throw new IOException(e.getMessage() + " (is it running?)", e);
-        }
     }
 
     /** {@return one line that explains why the store cannot be used} */

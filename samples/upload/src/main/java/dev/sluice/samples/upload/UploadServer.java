@@ -127,12 +127,10 @@ public final class UploadServer implements AutoCloseable {
 
     private void probe(ObjectStore store, S3Sinks sinks, ServerConfig configured) throws IOException {
         try {
-            StoreAddress.requireReachable(
-                    Objects.requireNonNull(configured.bucket()).endpoint());
             sinks.probe()
                     .orTimeout(StoreAddress.RESPONSE_SECONDS, TimeUnit.SECONDS)
                     .join();
-        } catch (IOException | CompletionException | SdkException e) {
+        } catch (CompletionException | SdkException e) {
             store.close();
             spool.close();
             ServerConfig.Bucket bucket = Objects.requireNonNull(configured.bucket());
