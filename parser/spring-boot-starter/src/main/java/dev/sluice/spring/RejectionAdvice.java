@@ -71,8 +71,8 @@ final class RejectionAdvice {
     }
 
     /**
-     * Responds with 415 to a request that is not a form, if the controller needs a form. Spring would respond with 500,
-     * unless the controller {@code consumes} only forms.
+     * Responds with 400 to a form whose parts Spring cannot parse, and with 415 to a request that is not a form, if the
+     * controller needs a form. Spring would respond with 500, unless the controller {@code consumes} only forms.
      */
     @ExceptionHandler
     @Nullable
@@ -85,15 +85,19 @@ final class RejectionAdvice {
         if (rejection != null) {
             return rejected(rejection, request, response);
         }
-        if (failure.getCause() != null
-                || response.isCommitted()
-                || WebUtils.getNativeRequest(request, MultipartRequest.class) != null) {
+        MultipartException reason;
+        if (response.isCommitted()) {
+            throw failure;
+        } else if (failure.getCause() instanceof MultipartException known) {
+            reason = known;
+        } else if (failure.getCause() == null && WebUtils.getNativeRequest(request, MultipartRequest.class) == null) {
+            reason = MultipartException.because(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE)
+                    .saying("the request is not a form: its Content-Type must be multipart/form-data")
+                    .build();
+            response.setHeader(HttpHeaders.ACCEPT, MediaType.MULTIPART_FORM_DATA_VALUE);
+        } else {
             throw failure;
         }
-        MultipartException reason = MultipartException.because(MultipartException.Reason.UNSUPPORTED_MEDIA_TYPE)
-                .saying("the request is not a form: its Content-Type must be multipart/form-data")
-                .build();
-        response.setHeader(HttpHeaders.ACCEPT, MediaType.MULTIPART_FORM_DATA_VALUE);
         if (isPagePreferred(request)) {
             response.sendError(reason.httpStatus(), reason.getMessage());
             return null;

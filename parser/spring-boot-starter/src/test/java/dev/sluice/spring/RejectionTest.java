@@ -38,10 +38,12 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
 import org.springframework.web.multipart.MultipartException;
+import org.springframework.web.multipart.MultipartFile;
 
 /** Tests rejected forms in an application that uses Spring Security and allows another origin (CORS). */
 @Timeout(60)
@@ -177,6 +179,11 @@ class RejectionTest {
             return MultipartRequests.form(request).requireText("missing");
         }
 
+        @PostMapping("/open/file")
+        String file(@RequestParam MultipartFile file) {
+            return file.getOriginalFilename();
+        }
+
         @PostMapping("/open/begun")
         void begun(HttpServletRequest request, HttpServletResponse response) throws Exception {
             response.getOutputStream().print("begun");
@@ -291,6 +298,51 @@ class RejectionTest {
                     .header("Accept", BROWSER));
             assertEquals(400, page.statusCode());
             assertTrue(page.body().contains("Whitelabel Error Page"), page.body());
+        }
+    }
+
+    /** Spring rejects some parameters that Sluice ignores, and some file names that are only text for Sluice. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "filename=f; unknown",
+                "filename=f; filename*=UTF-8''%zz",
+                "filename=\"=?unknown?Q?f?=\"",
+                "filename=\"=?UTF-8?Q?=zz?=\""
+            })
+    void contentDisposition_thatSpringCannotParse_isABadRequest(String parameters) throws Exception {
+        String body = "--B\r\nContent-Disposition: form-data; name=file; " + parameters + "\r\n\r\nx\r\n--B--\r\n";
+        for (boolean lazy : new boolean[] {false, true}) {
+            try (RunningApplication application = RunningApplication.start(
+                    List.of(Application.class), "--spring.servlet.multipart.resolve-lazily=" + lazy)) {
+                HttpResponse<String> response =
+                        fromOrigin(application, "POST", "/open/file", RunningApplication.FORM, body);
+                assertRejected(400, response);
+                assertTrue(response.body().contains("\"reason\":\"malformed_content_disposition\""), response.body());
+                assertEquals(0, application.heldResources());
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FailingDecider {
+        @Bean
+        FormOptionsCustomizer failingDecider() {
+            return options -> options.decider(part -> {
+                throw new IllegalArgumentException("a mistake of the application");
+            });
+        }
+    }
+
+    @Test
+    void failureOfTheApplication_isNotABadRequest() throws Exception {
+        try (RunningApplication application =
+                RunningApplication.start(List.of(Application.class, FailingDecider.class))) {
+            assertEquals(
+                    500,
+                    application
+                            .send("POST", "/open/file", RunningApplication.FORM, SMALL)
+                            .statusCode());
         }
     }
 
