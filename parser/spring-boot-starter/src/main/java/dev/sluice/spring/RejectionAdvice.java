@@ -51,11 +51,19 @@ final class RejectionAdvice {
                 && !(rejection.getCause() instanceof MultipartException)) { // a failure of the disk or of a sink
             LOG.error("a form could not be received", rejection);
         }
-        ResponseEntity.BodyBuilder entity = ResponseEntity.status(status);
+        ResponseEntity.BodyBuilder entity = entity(status, response);
         if (rejection.closesConnection()) {
             entity.header(HttpHeaders.CONNECTION, "close");
         }
         return entity.body(problem(status, rejection.getMessage(), rejection.getCause()));
+    }
+
+    /** Replaces a Content-Type that the application has set, because Spring cannot write the problem as {@code text/html}. */
+    private static ResponseEntity.BodyBuilder entity(HttpStatusCode status, HttpServletResponse response) {
+        if (response.getContentType() != null) { // the charset replaces the charset of the application
+            response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE + ";charset=UTF-8");
+        }
+        return ResponseEntity.status(status);
     }
 
     private static ProblemDetail problem(HttpStatusCode status, @Nullable String detail, @Nullable Throwable cause) {
@@ -103,7 +111,7 @@ final class RejectionAdvice {
             return null;
         }
         HttpStatusCode status = HttpStatusCode.valueOf(reason.httpStatus());
-        return ResponseEntity.status(status).body(problem(status, reason.getMessage(), reason));
+        return entity(status, response).body(problem(status, reason.getMessage(), reason));
     }
 
     private static boolean isPagePreferred(HttpServletRequest request) {

@@ -35,6 +35,7 @@ import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -111,6 +112,15 @@ class RejectionTest {
             return servlet("/open/form", (request, response) -> MultipartRequests.form(request));
         }
 
+        /** A servlet that sets the Content-Type of its response before it reads the form. */
+        @Bean
+        ServletRegistrationBean<HttpServlet> typedServlet() {
+            return servlet("/open/typed", (request, response) -> {
+                response.setContentType("text/csv;charset=ISO-8859-1");
+                MultipartRequests.form(request);
+            });
+        }
+
         @Bean
         ServletRegistrationBean<HttpServlet> changedFormServlet() {
             return servlet(
@@ -184,6 +194,18 @@ class RejectionTest {
             return file.getOriginalFilename();
         }
 
+        @ModelAttribute
+        void setContentType(HttpServletRequest request, HttpServletResponse response) {
+            if (request.getRequestURI().equals("/open/typed-file")) {
+                response.setContentType("text/csv");
+            }
+        }
+
+        @PostMapping("/open/typed-file")
+        String typedFile(@RequestParam MultipartFile file) {
+            return file.getOriginalFilename();
+        }
+
         @PostMapping("/open/begun")
         void begun(HttpServletRequest request, HttpServletResponse response) throws Exception {
             response.getOutputStream().print("begun");
@@ -209,9 +231,8 @@ class RejectionTest {
 
     private static void assertRejected(int status, HttpResponse<String> response) {
         assertEquals(status, response.statusCode(), response::body);
-        assertEquals(
-                "application/problem+json",
-                response.headers().firstValue("Content-Type").orElse(""));
+        String type = response.headers().firstValue("Content-Type").orElse("");
+        assertEquals("application/problem+json", type.replace(";charset=UTF-8", ""));
         assertEquals(
                 ORIGIN,
                 response.headers().firstValue("Access-Control-Allow-Origin").orElse("no header"));
@@ -343,6 +364,14 @@ class RejectionTest {
                     application
                             .send("POST", "/open/file", RunningApplication.FORM, SMALL)
                             .statusCode());
+        }
+    }
+
+    @Test
+    void rejection_replacesContentTypeOfTheApplication() throws Exception {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
+            assertRejected(413, fromOrigin(application, "POST", "/open/typed", RunningApplication.FORM, LARGE));
+            assertRejected(415, fromOrigin(application, "POST", "/open/typed-file", "application/json", "{}"));
         }
     }
 
