@@ -512,6 +512,21 @@ class WebFluxTest {
         assertEquals(paths.size(), output.getAll().split(Pattern.quote(line), -1).length - 1, output::getAll);
     }
 
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void forwardedClient_isLogged(CapturedOutput output) throws Exception {
+        start(
+                "--server.forward-headers-strategy=framework",
+                "--sluice.log-rejected=warn",
+                "--logging.level.dev.sluice=WARN");
+        try (Socket socket = connect()) {
+            send(socket, "/parts", "multipart/mixed; x=y\r\nX-Forwarded-For: 203.0.113.7\r\nX-Any: any", 4, "--B-");
+            String rejected = answer(socket);
+            assertTrue(rejected.startsWith("HTTP/1.1 415 "), rejected);
+        }
+        assertTrue(output.getAll().contains("a form was rejected from 203.0.113.7 "), output::getAll);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"/upload", "/exchange", "/events"})
     void rejection_whenHtmlIsPreferred_isTheErrorPage(String path) throws Exception {

@@ -52,8 +52,11 @@ final class BodySource implements Disposable {
     }
 
     private static @Nullable String address(@Nullable InetSocketAddress remote) {
-        return remote == null || remote.getAddress() == null
-                ? null
+        if (remote == null) {
+            return null;
+        }
+        return remote.isUnresolved() // by Spring, if a proxy has forwarded the address
+                ? remote.getHostString()
                 : remote.getAddress().getHostAddress();
     }
 
