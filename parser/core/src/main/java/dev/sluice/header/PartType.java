@@ -46,7 +46,7 @@ final class PartType {
     }
 
     private static boolean hasNoValue(String parameter) {
-        return !parameter.isEmpty() && parameter.indexOf('=') < 0 && !starts(parameter, 0, CHARSET);
+        return !parameter.isEmpty() && !parameter.contains("=") && !starts(parameter, 0, CHARSET);
     }
 
     private static boolean isReadByNetty(String piece) {
@@ -70,7 +70,7 @@ final class PartType {
         }
         int found = 0;
         for (String piece : pieces(contentType)) {
-            if (starts(piece, 0, CHARSET) && piece.indexOf('=') > 0) {
+            if (starts(piece, 0, CHARSET) && piece.contains("=")) {
                 if (!starts(piece, 0, PLAIN_CHARSET)) {
                     return true;
                 }
@@ -83,7 +83,7 @@ final class PartType {
     /** {@return the pieces of {@code contentType} as Netty splits it, without surrounding blanks} */
     private static List<String> pieces(String contentType) {
         List<String> pieces = new ArrayList<>();
-        if (contentType.indexOf(';') < 0) {
+        if (!contentType.contains(";")) {
             int from = 0;
             for (int comma; (comma = contentType.indexOf(',', from)) >= 0; from = comma + 1) {
                 pieces.add(contentType.substring(from, comma).strip());
