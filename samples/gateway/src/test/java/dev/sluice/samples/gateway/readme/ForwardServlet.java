@@ -19,7 +19,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Forwards forms with the client of the JDK, without the field {@code csrf}. */
+/** Forwards forms with the JDK's HTTP client, without the field {@code csrf}. */
 final class ForwardServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
