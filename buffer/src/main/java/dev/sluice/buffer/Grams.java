@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * occurrence.
  *
  * <p>The first gram of a lookalike (see {@link DelimiterSearch}) begins with LF or CR. The gram with LF is in the delimiter anyway. The
- * gram with CR is added to the set, so that lookalikes are found too. The table has 4 KiB, so it fits into the first-level cache together
+ * gram with CR is added to the set, so that lookalikes are found too. The table takes 4 KiB, so it fits into the first-level cache together
  * with the chunk.
  */
 final class Grams {

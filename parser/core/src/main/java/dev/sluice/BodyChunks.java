@@ -86,8 +86,8 @@ public final class BodyChunks implements AutoCloseable {
     }
 
     /**
-     * {@return the next bytes of the body, <em>transferred</em> to the caller and not to be modified, or null at its end} A buffer that the
-     * caller has released may be returned again with other bytes.
+     * {@return the next bytes of the body, <em>transferred</em> to the caller, which must not modify them; null at its end} A buffer that
+     * the caller has released may be returned again with other bytes.
      *
      * @throws IOException if a part does not have its declared length or contains the boundary; exceptions thrown by the content of a
      *     part are passed on unchanged. After any exception, abort the HTTP message
@@ -127,7 +127,7 @@ public final class BodyChunks implements AutoCloseable {
         return opened < pieces.size() && !pieces.get(opened).content.isMemory(sharing);
     }
 
-    /** Opens the next piece that is not empty if the current one has been written. */
+    /** If the current piece has been written, opens the next piece that is not empty. */
     private void open() throws IOException {
         while (memory == null && stream == null && opened < pieces.size()) {
             Piece piece = pieces.get(opened++);

@@ -95,8 +95,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A delimiter, a line or a header section may be split between chunks. The decoder keeps no bytes for this, except the header section
  * and the padding of a delimiter: {@link DelimiterSearch} keeps indices into the known text of the delimiter, and bytes that turn out to be
- * data are delivered from that text. Tests compare the state after different splits. They need only the fields below the comment "state
- * that influences the next call".
+ * data are delivered from that text.
  */
 public final class MultipartDecoder implements AutoCloseable {
     /** The result of {@link #next()}. */

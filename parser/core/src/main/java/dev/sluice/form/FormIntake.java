@@ -137,7 +137,7 @@ public final class FormIntake {
     /**
      * {@return whether a source may read a little beyond the {@link #demand()}, to notice that its client has disconnected}
      *
-     * <p>It may not if too many chunks of all forms wait to be decoded.
+     * <p>The result is false if too many chunks, over all forms, wait to be decoded.
      */
     public boolean mayReadAhead() {
         return !context.waiting().isCrowded();
@@ -271,14 +271,14 @@ public final class FormIntake {
     }
 
     /**
-     * Ends the form on a thread of the source. On a busy server the thread may start late, so the thread first checks whether the reason
-     * {@code stillHolds}.
+     * Ends the form on a thread of the source. On a busy server that thread may start late, so it first checks whether the reason
+     * {@code stillApplies}.
      */
-    private void endLater(Throwable reason, BooleanSupplier stillHolds) {
+    private void endLater(Throwable reason, BooleanSupplier stillApplies) {
         Ending requested = new Ending(reason, false, false);
         if (ending.compareAndSet(null, requested)) {
             Runnable confirm = () -> {
-                ending.compareAndSet(requested, stillHolds.getAsBoolean() ? new Ending(reason, false, true) : null);
+                ending.compareAndSet(requested, stillApplies.getAsBoolean() ? new Ending(reason, false, true) : null);
                 decodeNow();
             };
             try {

@@ -256,7 +256,7 @@ public final class FormOptions {
             return this;
         }
 
-        /** Removes the maximum number of temporary files. */
+        /** Removes the limit on the number of temporary files. */
         public Builder unlimitedFilesOnDisk() {
             this.maxFilesOnDisk = Long.MAX_VALUE;
             return this;

@@ -79,8 +79,8 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
      * {@return a subscriber for the body of one request, like {@link #of(Forms, FormOptions, FormHead, Executor)}, for an executor that runs
      * tasks on the calling thread}
      *
-     * @param timeChecks the executor on which time limits are checked. The given {@code executor} would check them on the timer thread that
-     *     all code of the JVM shares
+     * @param timeChecks the executor on which time limits are checked. With {@code executor} alone, the checks would run on the timer thread
+     *     that the whole JVM shares
      */
     public static FormSubscriber of(
             Forms forms, FormOptions options, FormHead head, Executor executor, Executor timeChecks) {

@@ -208,7 +208,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         subscribe(new Recipient(subscriber, subscriber::onNext));
     }
 
-    /** {@return the body for the client of the JDK, of unknown length} Content is copied, because that client does not release it. */
+    /** {@return the body for the JDK's HTTP client, of unknown length} Content is copied, because that client does not release it. */
     public HttpRequest.BodyPublisher publisher() {
         return HttpRequest.BodyPublishers.fromPublisher(copies -> subscribe(new Recipient(copies, bytes -> {
             ByteBuffer copy;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * An extension that fails a test which leaves a buffer unreleased. It counts exactly, without help from the garbage
+ * An extension that fails a test if it leaves a buffer unreleased. It counts exactly, without help from the garbage
  * collector.
  *
  * <p>Usage: {@code @ExtendWith(LeakCheck.class)}. The check counts all buffers that Netty tracks (pooled ones, and unpooled

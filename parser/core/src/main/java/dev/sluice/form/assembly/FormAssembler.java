@@ -335,7 +335,7 @@ public final class FormAssembler {
             memory.release(overhead);
         }
         byte[] charsetName = ended.charsetField();
-        Deviation deviation = charsetName == null ? null : rules.learnFrom(charsetName);
+        Deviation deviation = charsetName == null ? null : rules.setFormCharset(charsetName);
         if (deviation != null) {
             reportDeviation(deviation, ended.head);
         }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The options of a form, together with callbacks and resources for which the options have no accessor.
  *
- * @param decider the decider of the options in its internal form; null to store all parts
+ * @param decider the internal counterpart of the decider in the options; null to store all parts
  * @param progressNanos the minimum time between two calls to {@code progress}, in nanoseconds
  * @param clock a clock like {@link System#nanoTime()}
  */

@@ -68,7 +68,7 @@ public final class PartDestination implements AutoCloseable {
         this.memory = memory;
         this.head = head;
         this.transfer = context.options().multipart().decodeTransferEncodings() ? TransferEncoding.decoder(head) : null;
-        this.charsetField = TextRules.namesCharset(head) ? new ByteArrayOutputStream() : null;
+        this.charsetField = TextRules.isCharsetField(head) ? new ByteArrayOutputStream() : null;
     }
 
     void decide() throws IOException {

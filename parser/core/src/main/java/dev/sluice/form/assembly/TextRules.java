@@ -24,7 +24,7 @@ public final class TextRules {
         this.maxFieldBytes = maxFieldBytes;
     }
 
-    static boolean namesCharset(PartHead head) {
+    static boolean isCharsetField(PartHead head) {
         return head.filename() == null && "_charset_".equals(head.name());
     }
 
@@ -35,7 +35,7 @@ public final class TextRules {
      * @return the deviation to report for the value, or null if there is none
      */
     @Nullable
-    Deviation learnFrom(byte[] value) {
+    Deviation setFormCharset(byte[] value) {
         String name = new String(value, StandardCharsets.US_ASCII);
         if (value.length > MAX_CHARSET_NAME) {
             return Deviation.UNKNOWN_CHARSET;

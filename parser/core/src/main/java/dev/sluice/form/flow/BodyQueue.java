@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received chunks of one form that are not decoded yet. The {@link #room()} is the memory that the chunks of the source may add. After
+ * The received chunks of one form that are not decoded yet. The {@link #room()} is the memory that further chunks may add. After
  * {@link #discard}, further chunks are released.
  *
  * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, the cost of a chunk is
  * counted: the {@linkplain KeptMemory memory that it keeps}, and {@value #OVERHEAD} bytes. If the chunk before it has the same root, only its
- * own capacity is counted. So a network read is counted at most twice, and the chunks of a form keep at most one read more than is counted:
- * the read whose first slice is already decoded. A slice of a read that is mostly empty is copied. {@link WaitingMemory} adds up the chunks
+ * own capacity is counted. A network read is therefore counted at most twice. At most one read per form is kept and not counted: the read whose
+ * first slice is already decoded. If a read is mostly empty, its slices are copied. {@link WaitingMemory} adds up the chunks
  * of all forms. If the total is too large, a form has no room until its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
@@ -115,7 +115,7 @@ public final class BodyQueue {
     }
 
     /**
-     * Stops the requests for bytes to discard. Chunks that still arrive are released.
+     * Stops requesting bytes to discard. Chunks that still arrive are released.
      *
      * @return whether bytes remained to be discarded
      */

@@ -35,8 +35,8 @@ public final class ChunkPool implements AutoCloseable {
     }
 
     /**
-     * Returns a chunk to the pool, unless its bytes are still in use. A chunk whose last reference a sink has released by mistake
-     * is discarded, because it would fail another form.
+     * Returns a chunk to the pool, unless its bytes are still in use. If a sink has released the last reference by mistake, the
+     * chunk is discarded, because it would fail another form.
      */
     public void give(ByteBuf chunk) {
         int references = chunk.refCnt();

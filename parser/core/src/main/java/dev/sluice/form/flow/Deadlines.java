@@ -65,7 +65,7 @@ public final class Deadlines {
             pace.received(bytes);
             boolean inTime = !pace.isTooSlow(now);
             if (queue.isDiscarding()
-                    && !queue.isFinished()) { // read in the lock: discard() is called before awaitClient()
+                    && !queue.isFinished()) { // under the lock, because discard() is called before awaitClient()
                 pace.startWaiting(now);
             }
             return inTime;

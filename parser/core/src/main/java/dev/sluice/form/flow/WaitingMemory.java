@@ -2,7 +2,7 @@ package dev.sluice.form.flow;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The memory of the chunks of all forms that wait to be decoded. It is not charged to the budget. Thread-safe, without locks. */
+/** The total memory of all chunks that wait to be decoded, which is not charged to the budget. Thread-safe, without locks. */
 public final class WaitingMemory {
     private static final int SHARE = 8;
     private static final long MIN_LIMIT = 1 << 20;

@@ -201,13 +201,13 @@ public final class Spool implements Closeable {
     }
 
     /**
-     * Checks that {@code count} bytes fit now, without reserving them. The free space is checked for 1 MiB or more only.
+     * Checks that {@code count} bytes fit now, without reserving them. If {@code count} is less than 1 MiB, the free space is not checked.
      *
      * @throws MultipartException if the bytes do not fit
      */
     public void requireRoom(long count) throws IOException {
         if (count > quota.get() - bytes.get()) {
-            retryDeletes(); // a form that is rejected here creates no file, which would also try again
+            retryDeletes(); // create() does it too, but a form that is rejected here creates no file
         }
         checkQuota(count, bytes.get());
         if (keepFreeBytes > 0 && count >= CHECK_EVERY) {
@@ -261,7 +261,7 @@ public final class Spool implements Closeable {
         undeleted.add(file);
     }
 
-    /** Tries again to delete a few files. If none can be deleted, trying all of them would delay each new file. */
+    /** Retries a few failed deletions. Retrying all of them could delay each new file. */
     private void retryDeletes() {
         SpoolFile file;
         for (int count = 0; count < MAX_RETRIES && (file = undeleted.poll()) != null; count++) {
