@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * The limit on the number of large request bodies that are sent to the store at the same time. Thread-safe.
  *
  * <p>All bodies share the bandwidth of the store. If a slow store gets too many at once, each of them exceeds its time limit and is sent
- * again, and nothing is ever stored. The number of bodies therefore adapts to the store: it begins with 4, grows by one when a body has
+ * again, and nothing is ever stored. The number of bodies therefore adapts to the store: it starts at 4, grows by one when a body has
  * taken less than a quarter of its time limit while others waited, and is halved when a body exceeds its time limit or the store responds
  * that it is busy. Bodies are sent in the order of their requests. Small bodies do not wait, because they take little bandwidth.
  *
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class BodyLimit {
     private static final int INITIAL_LIMIT = 4;
 
-    /** The client of the SDK has 50 connections by default, and requests without a body need some of them. */
+    /** The SDK's client has 50 connections by default, and requests without a body need some of them. */
     private static final int MAX_LIMIT = 32;
 
     /** The divisor of the time limit of a body. If a body takes less than the result, the store can receive more bodies at a time. */
@@ -62,7 +62,7 @@ final class BodyLimit {
         return Duration.ofSeconds(bytes / MIN_BYTES_PER_SECOND);
     }
 
-    /** Makes a request when it is the turn of its body. {@return the response; cancelling it cancels the request or the wait for it} */
+    /** Makes a request when its body's turn comes. {@return the response; cancelling it cancels the request or the wait for it} */
     <T> CompletableFuture<T> send(Segment body, Supplier<CompletableFuture<T>> request) {
         if (body.size() <= SegmentMemory.SMALL) {
             return sendNow(body, request);
@@ -159,7 +159,7 @@ final class BodyLimit {
 
     private static MultipartException rejection(@Nullable Throwable failure) {
         return MultipartException.because(Reason.UNAVAILABLE)
-                .saying("the object store takes no content at present")
+                .saying("the object store accepts no content at present")
                 .cause(failure)
                 .build();
     }

@@ -160,7 +160,7 @@ class BodyLimitTest {
         assertEquals(List.of(), sending);
         assertEquals(10, failures.size());
         assertEquals(
-                "the object store takes no content at present",
+                "the object store accepts no content at present",
                 assertInstanceOf(MultipartException.class, failures.get(0)).getMessage());
         failures.clear();
         send();

@@ -243,7 +243,7 @@ public final class AsyncForm {
                 if (whole != null) {
                     form.complete(form.checkComplete(whole, received));
                 } else if (failure instanceof IOException rejection
-                        && (failure != abortedFor.get() || MultipartRequestException.isOfContainer(failure))) {
+                        && (failure != abortedFor.get() || MultipartRequestException.isContainerRejection(failure))) {
                     throw form.rejection(rejection, received, !intake.isAtEnd());
                 } else {
                     if (failure instanceof IOException) {

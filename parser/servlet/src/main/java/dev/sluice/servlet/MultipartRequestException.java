@@ -41,7 +41,7 @@ public final class MultipartRequestException extends IllegalStateException {
 
     /** {@return the exception for any failure except a failed connection} */
     static MultipartRequestException of(IOException cause, boolean closesConnection) {
-        if (isOfContainer(cause)) {
+        if (isContainerRejection(cause)) {
             return of(
                     MultipartException.because(Reason.BODY_TOO_LARGE)
                             .saying("the size of the body exceeds the limit of the container")
@@ -67,7 +67,7 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /** {@return whether this is the exception with which Undertow and WildFly reject a body that is too large} */
-    static boolean isOfContainer(Throwable failure) {
+    static boolean isContainerRejection(Throwable failure) {
         return failure.getClass().getSimpleName().equals("RequestTooBigException");
     }
 
@@ -132,7 +132,7 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /** {@return whether the disk or a sink failed} */
-    boolean isOfServer() {
+    boolean isServerFailure() {
         return !clientGone && getCause() instanceof IOException && !(getCause() instanceof MultipartException);
     }
 }

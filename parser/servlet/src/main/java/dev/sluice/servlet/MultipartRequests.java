@@ -213,7 +213,7 @@ public final class MultipartRequests {
         if (known == null || response.isCommitted()) {
             return false;
         }
-        if (known.isOfServer()) {
+        if (known.isServerFailure()) {
             System.getLogger(MultipartRequests.class.getPackageName())
                     .log(System.Logger.Level.ERROR, "a form was not stored", known);
         }

@@ -260,7 +260,7 @@ final class RequestForm {
         try {
             return checkComplete(service.forms.read(in, head(source), charset.applyTo(options)), in.count());
         } catch (IOException e) {
-            if (in.isClientFailure(e) && !MultipartRequestException.isOfContainer(e)) {
+            if (in.isClientFailure(e) && !MultipartRequestException.isContainerRejection(e)) {
                 throw e;
             }
             throw rejection(e, in.count(), !in.hasEnded());

@@ -570,7 +570,7 @@ class SluiceFilterTest extends AppTestBase {
         MultipartRequestException thrown =
                 assertInstanceOf(MultipartRequestException.class, app.thrown().peek());
         assertTrue(thrown.isClientGone());
-        assertFalse(thrown.isOfServer(), "a disconnected client is reported as an error of the server");
+        assertFalse(thrown.isServerFailure(), "a disconnected client is reported as an error of the server");
         assertInstanceOf(IOException.class, thrown.getCause());
     }
 

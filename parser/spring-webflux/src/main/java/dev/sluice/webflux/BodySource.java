@@ -28,13 +28,13 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
-/** The body of a request, whose form a {@link FormSubscriber} receives. */
+/** The body of a request, connected to a {@link FormSubscriber}. */
 final class BodySource implements Disposable {
     private final Flux<ByteBuf> body;
     private final FormSubscriber subscriber;
     private final CompletableFuture<MultipartForm> form;
 
-    /** @param executor runs all work that the bytes cause */
+    /** @param executor the executor for decoding, files and sinks */
     BodySource(
             Forms forms,
             FormOptions options,
