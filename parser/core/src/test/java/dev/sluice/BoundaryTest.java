@@ -109,6 +109,13 @@ class BoundaryTest {
     }
 
     @Test
+    void textAfterBoundary_isNotASecondBoundary() {
+        String type = TYPE + "a=\"" + "\u0130".repeat(20) + "\"; boundary=x y"; // one character, but two in lower case
+        MultipartException e = assertThrows(MultipartException.class, () -> Boundary.formData(type));
+        assertEquals(Reason.INVALID_BOUNDARY, e.reason());
+    }
+
+    @Test
     void contentType_notMultipart_isRejected() {
         MultipartException e = assertThrows(MultipartException.class, () -> Boundary.anyMultipart("text/plain"));
         assertEquals(Reason.UNSUPPORTED_MEDIA_TYPE, e.reason());

@@ -129,7 +129,7 @@ public final class ContentTypeParser {
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);
             boolean isBoundary = Bytes.isBoundary(c);
-            if (!isBoundary && (c <= ' ' || c >= 0x7F || c == ';' || quoted && c == '\\')) {
+            if (!isBoundary && (!isUnquoted(c) || c == ';' || quoted && c == '\\')) {
                 throw invalid("the boundary has an illegal character at index " + i);
             }
             plain &= isBoundary && (quoted || Bytes.isToken(c));
@@ -207,7 +207,7 @@ public final class ContentTypeParser {
             boundaryQuoted = quoted;
             lookalike |= hasBoundary(value) && (!name.equals(BOUNDARY) || showsBoundary(value));
         } else {
-            lookalike |= quoted && value.indexOf('\\') >= 0 || hasBoundary(value);
+            lookalike |= quoted && value.contains("\\") || hasBoundary(value);
             otherCharset |= isOtherCharset(name.toLowerCase(Locale.ROOT), value.toLowerCase(Locale.ROOT));
         }
     }
@@ -274,7 +274,7 @@ public final class ContentTypeParser {
         if (boundary == null) {
             return error(Reason.MISSING_BOUNDARY, "the Content-Type has no semicolon before its parameters");
         }
-        return text.toLowerCase(Locale.ROOT).indexOf("boundary=", at) >= 0
+        return text.substring(at).toLowerCase(Locale.ROOT).contains("boundary=")
                 ? error(Reason.DUPLICATE_BOUNDARY, "the Content-Type has more than one boundary parameter")
                 : invalid("the Content-Type has text other than a semicolon after a parameter value");
     }
