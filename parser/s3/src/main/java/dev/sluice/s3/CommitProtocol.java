@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The protocol by which a form of several objects becomes visible as a whole, or not at all, by one conditional write.
+ * The protocol that makes a form of several objects visible as a whole, or not at all, with one conditional write.
  *
  * <table>
  * <caption>The objects of a form</caption>
@@ -40,12 +40,12 @@ import org.jspecify.annotations.Nullable;
  * content or garbage. A reader that misses a file reads the record again: a tombstone means that the form was deleted in the meantime.
  *
  * <p><b>Commit.</b> All files are stored; then the record is written. The store lets exactly one conditional write succeed. A write that
- * has failed, or whose response was lost, proves nothing, so the record is read: the own record means success, and a tombstone means that a
- * sweep has ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a tombstone, with
- * the same condition: then the store has either the tombstone, and the form has failed, or the record, and the form is committed. If this
- * does not settle it either, or all of this takes longer than {@link #MAX_SETTLE_TIME}, the outcome is unknown, and the form fails with 503.
- * Its clean-up then tries once more to end it as described below, and deletes only files that are in no record. A form that is aborted
- * while its record is being written is committed or not by the same rule.
+ * has failed, or whose response was lost, proves nothing, so the record is read: the form's own record means success, and a tombstone means
+ * that a sweep has ended the form. If the key is absent, the write is repeated. If that settles nothing, the form itself writes a
+ * tombstone, with the same condition: then the store has either the tombstone, and the form has failed, or the record, and the form is
+ * committed. If this does not settle it either, or all of this takes longer than {@link #MAX_SETTLE_TIME}, the outcome is unknown, and the
+ * form fails with 503. Its clean-up then tries once more to end it as described below, and deletes only files that are in no record. The
+ * same rule decides whether a form that is aborted while its record is being written is committed.
  *
  * <p><b>End.</b> To end an abandoned form, a tombstone is written to the same key, with the same condition. If an intact tombstone is read
  * back, the form can no longer be committed. Only then are its files and uploads deleted. If a record is read back, the form exists, and
@@ -54,20 +54,20 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Sweep.</b> Any process may end the forms whose intents are old. Committed forms normally have no intents, so the cost depends on
  * the number of unfinished forms. A tombstone and its intents stay for {@link #TOMBSTONE_AGE}, because requests may arrive late; each
  * {@link Sweep} deletes again what they have stored. Ages are differences of two times of the store, and decide only when a form is ended.
- * A form writes one of its intents again while it receives data, so that it stays young. The intents of a committed form are found if its
+ * While a form receives data, it writes one of its intents again, so that no sweep ends it. The intents of a committed form are found if its
  * node died before it had deleted them, or if the form has left something that its record does not list: a file that was not published, or
- * an upload that a repeated request has created. Only this is removed. Stores may still list the upload that has become a file, and may
- * delete the content of the file if it is aborted, so the record lists its upload as well.
+ * an upload that a repeated request has created. Only these leftovers are removed. Stores may still list the upload that has become a file,
+ * and may delete the file if that upload is aborted, so the record lists the upload as well.
  *
  * <p><b>Delete.</b> A committed form is deleted by replacing its record by a tombstone with {@code If-Match}.
  *
- * <p><b>Why it is safe.</b> Files are deleted only after an intact tombstone was read. A tombstone exists only if the key was absent, and
- * then no record can be written while it exists; or if it replaced the record of a deletion. So a stale or missing response, a late or
- * repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It cannot delete a file of a committed
- * form, and a reader never sees an incomplete form. The tombstone is removed after a time in which no request of its form can be in
- * progress: before each write of its record, a form checks that it is at most {@link #MAX_COMMIT_TIME} old, and stores reject requests that were
- * signed more than 15 minutes ago. The age of a tombstone is counted by the clock of the store and by the clock of the sweeping process,
- * and the lower age decides.
+ * <p><b>Why it is safe.</b> Files are deleted only after an intact tombstone was read. A tombstone is written in two cases: if the key is
+ * absent, and then no record can be written while the tombstone exists; or to replace the record of a form that is being deleted. So a
+ * stale or missing response, a late or repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It
+ * cannot delete a file of a committed form, and a reader never sees an incomplete form. The tombstone is removed after a time in which no
+ * request of its form can be in progress: before each write of its record, a form checks that it is at most {@link #MAX_COMMIT_TIME} old,
+ * and stores reject requests that were signed more than 15 minutes ago. The age of a tombstone is counted by the clock of the store and by
+ * the clock of the sweeping process, and the lower age decides.
  *
  * <p><b>Chosen keys.</b> An object under a key of the application is stored just before the record. It is never deleted, because
  * another writer may have replaced it. It has no intent: a sweep must not abort uploads under a key that others may use.
@@ -76,7 +76,7 @@ final class CommitProtocol {
     /** The time for which a tombstone stays. */
     static final Duration TOMBSTONE_AGE = Duration.ofDays(7);
 
-    /** The age from which a form is no longer committed. */
+    /** The age at which a form can no longer be committed. */
     static final Duration MAX_COMMIT_TIME = TOMBSTONE_AGE.minusDays(2);
 
     /**

@@ -139,7 +139,7 @@ final class FormUpload {
         return ready;
     }
 
-    /** @param chosenKey the key of the application, or null for one of the form */
+    /** @param chosenKey the key that the application has chosen, or null for a generated key */
     S3Sink add(PartHead part, @Nullable String chosenKey, String contentType, Map<String, String> metadata) {
         String number = String.valueOf(files.size() + 1);
         boolean isChosen = chosenKey != null;

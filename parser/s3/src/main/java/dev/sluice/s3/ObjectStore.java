@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A store must be strongly consistent only in {@link #write}: of all conditional writes to an absent key exactly one succeeds.
  * Everything else may be late, repeated, lost or out of date.
  *
- * <p>A request that fails for a reason that may pass is retried before its future fails, except {@link #write}, which is made once.
+ * <p>A request that fails temporarily is retried before its future fails, except {@link #write}, which is made once.
  * A response counts as a success only if it contains what the protocol needs; otherwise the request has failed.
  *
- * <p>Each future must complete in the end, also after {@link #close}. Until then, the form of the request is not cleaned up, and {@link
+ * <p>Each future must eventually complete, even after {@link #close}. Until then, the form of the request is not cleaned up, and {@link
  * S3Sinks#whenIdle} waits. Cancelling the future of {@link #upload} or {@link #put} cancels the request. Other requests may continue.
  */
 public interface ObjectStore extends AutoCloseable {

@@ -26,8 +26,8 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 /**
  * Retries failed requests, and creates the exceptions for requests whose last attempt fails. Thread-safe.
  *
- * <p>Until the first connection to the store is made, a connection that fails is tried once more only: its address is probably wrong, and a
- * start must not wait for it.
+ * <p>Until the first connection to the store is made, a failed connection is retried only once: the address is probably wrong, and the
+ * start of the application must not wait for it.
  */
 final class Retries {
     private static final int MAX_FIRST_CONNECTIONS = 2;

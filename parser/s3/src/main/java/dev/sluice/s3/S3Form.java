@@ -116,7 +116,7 @@ public final class S3Form implements PartDecider, FormAdmission {
     }
 
     /**
-     * {@return a sink for this part, under a key of the application} Such an object is not part of the all-or-nothing promise: it appears
+     * {@return a sink for this part, under a key of the application} Such an object is not part of the all-or-nothing guarantee: it appears
      * just before the form is committed, and stays if the commit fails. Sluice never deletes it.
      *
      * @param contentType the media type of the object

@@ -175,7 +175,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * {@return a copy of {@code lent}} The client of the SDK queues the last buffers of a body on its event loop, and then ends the
+     * {@return a copy of {@code lent}} The SDK's client queues the last buffers of a body on its event loop, and then ends the
      * subscription. It may send them after the request was cancelled, when another form already uses the memory of the segment.
      */
     private static ByteBuffer copy(ByteBuffer lent) {
@@ -408,8 +408,9 @@ public final class S3ObjectStore implements ObjectStore {
         }
 
         /**
-         * Sets the client for all requests, which stays the caller's. The settings of the connection ({@link #endpoint}, {@link #region},
-         * {@link #credentials}, {@link #pathStyle}, {@link #attemptTimeout}) are ignored then. Turn off its retries and its own checksums.
+         * Sets the client for all requests, which remains owned by the caller. The settings of the connection ({@link #endpoint}, {@link
+         * #region}, {@link #credentials}, {@link #pathStyle}, {@link #attemptTimeout}) are ignored then. Turn off its retries and its own
+         * checksums.
          */
         public Builder client(S3AsyncClient value) {
             this.client = Objects.requireNonNull(value, "client");
@@ -465,7 +466,7 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        /** Makes the store encrypt objects with keys of its own; by default the bucket decides. */
+        /** Makes the store encrypt objects with its own keys; by default the bucket decides. */
         public Builder encrypted() {
             this.encryption = ServerSideEncryption.AES256.toString();
             return this;

@@ -195,7 +195,7 @@ public class S3Sinks {
         }
 
         /**
-         * Sets how long a form waits for memory until it fails with 503, more than 0; 30 seconds by default. A form that has already stored
+         * Sets how long a form waits for memory before it fails with 503, more than 0; 30 seconds by default. A form that has already stored
          * something waits longer, as long as any such form gets memory within that time.
          */
         public Builder maxWait(Duration value) {
@@ -204,7 +204,7 @@ public class S3Sinks {
         }
 
         /**
-         * Sets how long a form may receive nothing until a sweep ends it, more than 0; 1 day by default. A short time may fail forms, but
+         * Sets how long a form may receive nothing before a sweep ends it, more than 0; 1 day by default. A short time may fail forms, but
          * never damages one.
          */
         public Builder maxAge(Duration value) {

@@ -27,7 +27,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     /** Retained buffers may pin up to 1/16 of the capacity in memory beyond the bytes that they hold. After that, bytes are copied. */
     private static final int SLACK = 16;
 
-    /** The memory of the objects for a retained buffer. A client can send each byte in a buffer of its own. */
+    /** The memory of the objects for a retained buffer. A client can send each byte in its own buffer. */
     private static final int OVERHEAD = 256;
 
     /** Bytes are copied into buffers of a quarter of the current size of the segment, within these bounds. */
