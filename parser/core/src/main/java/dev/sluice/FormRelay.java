@@ -48,7 +48,7 @@ public final class FormRelay implements AutoCloseable {
             @Nullable String filename,
             @Nullable String contentType,
             @Nullable ByteBuf content) {
-        /** {@return a part with the names, type and content of the client} */
+        /** {@return a part with the names, type and content that the client sent} */
         public static Part of(PartHead head) {
             return new Part(Objects.requireNonNullElse(head.name(), ""), head.filename(), head.contentType(), null);
         }

@@ -96,7 +96,7 @@ public final class PartHead {
     /**
      * {@return a base name that is safe to show and to store, derived from {@link #filename()}: the last element of the path, in the
      * normalization form NFKC, without control and bidirectional characters and with at most 255 bytes of UTF-8. Characters that Windows
-     * reserves or that a shell reads as quotes, variables or operators become {@code _}. Device names of Windows and names that start with
+     * reserves or that a shell reads as quotes, variables or operators become {@code _}. Windows device names and names that start with
      * {@code -} or {@code ~} get the prefix {@code _}. Empty if no file was selected or no character remains; null if the part has no file
      * name}
      *

@@ -182,7 +182,7 @@ public enum Setting {
     }
 
     /**
-     * {@return {@code value}} If the setting can be turned off, the number that means so is accepted as well: 0 for a rate, and {@link
+     * {@return {@code value}} If the setting can be turned off, the number for that is accepted as well: 0 for a rate, and {@link
      * Long#MAX_VALUE} for any other setting.
      *
      * @throws IllegalArgumentException if it is not in the range from {@link #minimum()} to {@link #maximum()}

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A name or file name as written between the quotes of a {@code Content-Disposition} parameter.
  *
  * <p>The result contains no control character, no backslash (readers disagree on its meaning), and no text that a common reader takes for
- * another parameter, file or path. Letters outside of ASCII, {@code :}, {@code ,}, {@code +} and {@code '} are written unchanged, although
+ * another parameter, file or path. Non-ASCII letters, {@code :}, {@code ,}, {@code +} and {@code '} are written unchanged, although
  * some readers replace them or decode them in another charset.
  */
 public final class QuotedName {

@@ -20,7 +20,7 @@ public record RelayedHead(
         @Nullable String contentType,
         @Nullable PartHead client) {
 
-    /** {@return a head with the names and the type of the client} */
+    /** {@return a head with the names and the type that the client sent} */
     public static RelayedHead of(PartHead head) {
         return new RelayedHead(Objects.requireNonNullElse(head.name(), ""), head.filename(), head.contentType(), head);
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 
 /**
- * A handler that decodes a response of type {@code multipart/form-data} for the client of {@code java.net.http}, while it arrives.
+ * A handler that decodes a response of type {@code multipart/form-data} for the {@code java.net.http} client, while it arrives.
  *
  * {@snippet file="SendForm.java" region="receive"}
  *

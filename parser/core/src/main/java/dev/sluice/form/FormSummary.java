@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * The outcome of one form, for {@link FormMetrics}. Only the library implements this interface, and a later release may add methods.
  *
  * <p>The {@link #failure()} can contain text from the client: its message has only the escaped beginning of that text, without control
- * characters, and {@link MultipartException#fieldName()} has all of it. Nothing else contains text from the client.
+ * characters, and {@link MultipartException#fieldName()} has all of it. The {@link #remoteAddress()} may come from a header of the request.
+ * Nothing else contains text from the client.
  */
 public interface FormSummary {
     /** How a form ended. */

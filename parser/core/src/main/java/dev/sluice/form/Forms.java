@@ -89,8 +89,8 @@ public final class Forms implements Closeable {
      * @param contentType the {@code Content-Type} of the request; null is rejected with 415
      * @return the form, which the caller closes
      * @throws MultipartException if the body is malformed or exceeds a limit, or the server has no room for it
-     * @throws IOException the original exception, if the stream, a sink or the disk fails. After any exception, nothing of the
-     *     form remains in memory, in files or in sinks
+     * @throws IOException the original exception, if the stream, a sink or the disk fails. After any exception, the form holds no memory
+     *     and no files, and its sinks are closed
      */
     public MultipartForm read(InputStream in, @Nullable String contentType) throws IOException {
         return read(in, contentType, -1);

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock them out. Only an
  * account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.
  *
- * <p><b>Reuse.</b> Up to 1 MiB of released memory is kept for later parts, because reused memory is likely in the cache of the processor.
+ * <p><b>Reuse.</b> Up to 1 MiB of released memory is kept for later parts, because it is probably still in the processor's cache.
  * The kept memory is not charged.
  */
 public final class MemoryBudget {

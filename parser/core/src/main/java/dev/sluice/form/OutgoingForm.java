@@ -95,7 +95,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
     }
 
     /**
-     * {@return a sink that sends the part with the names and the type of the client} If the {@link
+     * {@return a sink that sends the part with the names and the type that the client sent} If the {@link
      * dev.sluice.MultipartEncoder} rejects the type, it is replaced as in {@link dev.sluice.FormRelay}. If the names could be misread, the
      * form is rejected.
      */

@@ -24,8 +24,8 @@
  * {@link java.util.concurrent.Flow.Subscriber} or to callbacks. {@link dev.sluice.form.FormHead} describes the request.
  * {@link dev.sluice.form.ClientPace} detects slow clients.
  *
- * <p>However a form ends, it releases its memory, files and sinks without waiting for the garbage collector. No part of
- * a failed form ever becomes visible.
+ * <p>However a form ends, it releases its memory, files and sinks without waiting for the garbage collector. No part of a failed form
+ * becomes visible, except bytes that a sink has already written to a stream or channel of the application.
  */
 @NullMarked
 package dev.sluice.form;

@@ -22,7 +22,7 @@ import java.util.Set;
 public final class SafeFilename {
     private static final int MAX_BYTES = 255;
 
-    /** Device names of Windows, reserved in upper and lower case and with any extension. COM and LPT with a digit are reserved too. */
+    /** Windows device names, reserved in upper and lower case and with any extension. COM and LPT with a digit are reserved too. */
     private static final Set<String> DEVICES = Set.of("con", "prn", "aux", "nul");
 
     /**
