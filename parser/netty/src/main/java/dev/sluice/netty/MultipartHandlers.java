@@ -145,8 +145,8 @@ public final class MultipartHandlers {
         /**
          * Sets how long received data is discarded after a response that closes the connection; more than 0, 5 seconds
          * by default. This gives the client time to read the response before the connection is reset. The {@link
-         * FormOptions#maxDrainBytes()} of the form, or of {@code forms} if the request has no form, limit the discarded
-         * bytes. Afterwards an HTTP/2 stream is reset with {@code NO_ERROR}.
+         * FormOptions#maxDrainBytes()} of the form, or of {@code forms} if the request has no form, limits the discarded bytes. Afterwards
+         * an HTTP/2 stream is reset with {@code NO_ERROR}.
          */
         public Builder drainTimeout(Duration value) {
             this.drainNanos = positive(TimeUnit.NANOSECONDS.convert(value), "drainTimeout");

@@ -86,7 +86,7 @@ final class FormTimer implements AutoCloseable {
         }
     }
 
-    /** Stops the thread, and waits for its end for up to 5 seconds. */
+    /** Stops the thread, and waits up to 5 seconds for it to end. */
     @Override
     public void close() {
         ScheduledExecutorService started;

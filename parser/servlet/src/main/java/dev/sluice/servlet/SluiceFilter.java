@@ -47,11 +47,10 @@ import org.jspecify.annotations.Nullable;
  * getInputStream} or {@code getReader} first, the form is not parsed. Then {@code getParts} throws an {@link
  * IllegalStateException}, and there are only query parameters.
  *
- * <p><b>Charsets.</b> A value is decoded in the charset of the part or of the {@code _charset_} field, else in the
- * encoding that the application sets with {@code setCharacterEncoding} or in {@code web.xml}, else in UTF-8. Names are
- * decoded in the {@code headerCharset} of the options if that is not UTF-8, else in the encoding that the application
- * sets, else in UTF-8. The {@code charset} of the request's Content-Type is ignored, because {@code
- * multipart/form-data} does not define one.
+ * <p><b>Charsets.</b> A value is decoded in the charset of the part or of the {@code _charset_} field, otherwise in the encoding that the
+ * application sets with {@code setCharacterEncoding} or in {@code web.xml}, otherwise in UTF-8. Names are decoded in the {@code
+ * headerCharset} of the options if that is not UTF-8, otherwise in the encoding that the application sets, otherwise in UTF-8. The {@code
+ * charset} of the request's Content-Type is ignored, because {@code multipart/form-data} does not define one.
  *
  * <p><b>Lifetime.</b> Files and memory are released when the request has ended and its form is no longer used. A worker
  * of {@code AsyncContext.start} keeps the form open if it begins within 5 seconds of the end of the request. Any other

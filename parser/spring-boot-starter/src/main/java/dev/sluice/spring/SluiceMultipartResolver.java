@@ -24,7 +24,7 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
         setStrictServletCompliance(strict);
     }
 
-    /** {@return the exception that applications of Spring expect for the rejection} */
+    /** {@return the exception that Spring applications expect for the rejection} */
     static org.springframework.web.multipart.MultipartException toSpringException(MultipartRequestException rejected) {
         if (rejected.httpStatus() == TOO_LARGE) {
             return new MaxUploadSizeExceededException(

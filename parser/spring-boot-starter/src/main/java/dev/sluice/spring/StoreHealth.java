@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The checks of the store: of the health indicator, and at the start of the application. */
+/** The checks of the store at the start of the application and for the health indicator. */
 final class StoreHealth {
     static final String ENABLED = "management.health.sluice-s3.enabled";
 
