@@ -291,9 +291,11 @@ public final class FormIntake {
 
     // ---- one thread at a time
 
+    /** Decodes on this thread, unless another thread is decoding. An executor may have discarded the task of an earlier trigger. */
     private void decodeNow() {
         newTurn = true;
-        decoding.triggerAndRun();
+        decoding.trigger();
+        decoding.run();
     }
 
     private void decodeOnOffer() {
@@ -301,23 +303,18 @@ public final class FormIntake {
             newTurn = true;
             try {
                 source.run(decoding::run);
-            } catch (RuntimeException | Error e) {
-                endNow(e);
-                decoding.run();
+            } catch (Throwable e) {
+                abort(e);
             }
         }
     }
 
-    /**
-     * Schedules decoding on a thread of the source. The scheduled task triggers {@link #decoding} itself, so that other threads can still
-     * trigger {@code decoding} if the container discards the task.
-     */
+    /** Schedules decoding on a thread of the source. */
     private void decodeLater() {
         try {
             source.resume(this::decodeNow);
-        } catch (RuntimeException | Error e) { // no thread is available
-            endNow(e);
-            decodeNow();
+        } catch (Throwable e) { // no thread is available
+            abort(e);
         }
     }
 

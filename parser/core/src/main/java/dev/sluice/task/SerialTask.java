@@ -34,8 +34,8 @@ public final class SerialTask {
     }
 
     /**
-     * Runs the task until all triggers are served. Call this once for each {@link #trigger()} that returned true. A second call has no
-     * effect, because an executor may queue the first call and still throw.
+     * Runs the task until all triggers are served. Call this at least once for each {@link #trigger()} that returned true. Only the first
+     * call has an effect, on any thread, because an executor may queue a call and then throw or discard it.
      */
     public void run() {
         int served = mustRun.compareAndSet(true, false) ? 1 : 0;

@@ -178,6 +178,26 @@ class FormSubscriberTest extends SpooledTest {
         assertFalse(requests.cancelled);
     }
 
+    /** As after {@link ExecutorService#shutdownNow}. */
+    @Test
+    void executor_discardsTheTaskOfAnOffer_lostConnectionEndsForm() {
+        IOException lost = new IOException("lost");
+        boolean[] isShutDown = new boolean[1];
+        FormSubscriber form = subscriber(options(), HEAD, task -> {
+            if (isShutDown[0]) {
+                throw new RejectedExecutionException();
+            }
+            queued.add(task);
+        });
+        form.onSubscribe(requests);
+        form.onNext(bytes(new Upload().field("f", "1").toBytes(), 0, 10));
+        isShutDown[0] = true;
+        Runnable discarded = queued.remove();
+        form.onError(lost);
+        assertSame(lost, failure(form));
+        discarded.run(); // has no effect if it was not discarded after all
+    }
+
     @Test
     void slowClient_isRejected() throws Exception {
         ExecutorService workers = Executors.newFixedThreadPool(1);
