@@ -582,6 +582,32 @@ class MultipartBodyTest {
         assertTrue(other.closed);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void stream_throwsUnusualException_publisherFails(boolean closing) {
+        InputStream stream = new InputStream() {
+            @Override
+            public int read() {
+                throw Throwing.<RuntimeException>unchecked(
+                        closing ? new IOException("read") : new Exception("as in Kotlin"));
+            }
+
+            @Override
+            public void close() {
+                if (closing) {
+                    throw new AssertionError("close");
+                }
+            }
+        };
+        Received received = new Received(1);
+        MultipartBody.builder()
+                .field("a", "b/c", Content.stream(() -> stream))
+                .build()
+                .publisher()
+                .subscribe(received);
+        assertEquals(closing ? "read" : "as in Kotlin", received.failure.getMessage());
+    }
+
     @Test
     void chunks_afterFailure_rejectNext() throws IOException {
         MultipartBody body = MultipartBody.builder()

@@ -2,7 +2,6 @@ package dev.sluice.encode;
 
 import dev.sluice.BodyChunks;
 import io.netty.buffer.ByteBuf;
-import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -102,7 +101,7 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
                 chunks = open;
                 chunk = Objects.requireNonNull(open.next());
                 ended = open.isEnded();
-            } catch (IOException | RuntimeException | Error e) {
+            } catch (Throwable e) {
                 close();
                 subscriber.onError(e);
                 return false;
@@ -124,7 +123,7 @@ public final class ChunkPublisher implements HttpRequest.BodyPublisher {
                 if (chunks != null) {
                     chunks.close();
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (Throwable e) {
                 // the subscription has been cancelled or has already failed
             }
         }

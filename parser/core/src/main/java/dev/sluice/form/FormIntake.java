@@ -93,7 +93,7 @@ public final class FormIntake {
         try {
             intake.assembler = FormAssembler.open(source.head(), intake.context);
             intake.admit();
-        } catch (IOException | RuntimeException | Error e) {
+        } catch (Throwable e) {
             intake.end(e, false);
         }
         return intake;
@@ -283,7 +283,7 @@ public final class FormIntake {
             };
             try {
                 source.resume(confirm);
-            } catch (RuntimeException | Error e) { // no thread is available
+            } catch (Throwable e) { // no thread is available
                 confirm.run();
             }
         }

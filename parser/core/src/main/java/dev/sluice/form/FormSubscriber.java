@@ -180,7 +180,7 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
                 requested = true;
                 try {
                     given.request(1);
-                } catch (RuntimeException | Error e) { // nothing else would end the form
+                } catch (Throwable e) { // nothing else would end the form
                     onError(e);
                 }
             }

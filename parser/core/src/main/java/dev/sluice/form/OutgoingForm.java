@@ -267,7 +267,7 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
             demand.decrementAndGet();
             try {
                 to.onNext.accept(next);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 cancelled = true;
                 failure.compareAndSet(null, e);
             }

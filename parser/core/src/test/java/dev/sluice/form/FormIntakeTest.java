@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.Preset;
+import dev.sluice.Throwing;
 import dev.sluice.form.flow.ChunkPool;
 import dev.sluice.form.storage.Spool;
 import io.netty.buffer.ByteBuf;
@@ -545,7 +546,7 @@ class FormIntakeTest extends SpooledTest {
         @Override
         public Readiness admit() {
             if (readiness == Readiness.READY) {
-                throw Blocking.<RuntimeException>unchecked(fault);
+                throw Throwing.<RuntimeException>unchecked(fault);
             }
             return readiness;
         }
@@ -741,10 +742,14 @@ class FormIntakeTest extends SpooledTest {
         dying.fault = new StackOverflowError();
         FormOptions dead = optionsWith(dying);
         assertThrows(StackOverflowError.class, () -> PushedForm.create(Upload.BOUNDARY, dead));
+        DelayedAdmission checked = new DelayedAdmission(Readiness.READY);
+        checked.fault = new Exception("such as a SQLException in Kotlin");
+        FormOptions unable = optionsWith(checked);
+        assertThrows(IOException.class, () -> PushedForm.create(Upload.BOUNDARY, unable));
         DelayedAdmission never = new DelayedAdmission(Readiness.pending());
         PushedForm gone = PushedForm.create(Upload.BOUNDARY, optionsWith(never));
         gone.close();
-        for (DelayedAdmission admission : List.of(later, atOnce, throwing, dying, never)) {
+        for (DelayedAdmission admission : List.of(later, atOnce, throwing, dying, checked, never)) {
             assertEquals(1, admission.ended);
         }
         assertEquals(0, budget.used());
@@ -952,7 +957,7 @@ class FormIntakeTest extends SpooledTest {
             @Override
             public int read(byte[] target, int index, int length) {
                 if (sink.written > 0) {
-                    throw Blocking.<RuntimeException>unchecked(thrown);
+                    throw Throwing.<RuntimeException>unchecked(thrown);
                 }
                 return super.read(target, index, 1);
             }
@@ -988,14 +993,14 @@ class FormIntakeTest extends SpooledTest {
                 @Override
                 public void run(Runnable work) {
                     if (atOnce) {
-                        throw Blocking.<RuntimeException>unchecked(none);
+                        throw Throwing.<RuntimeException>unchecked(none);
                     }
                     work.run();
                 }
 
                 @Override
                 public void resume(Runnable work) {
-                    throw Blocking.<RuntimeException>unchecked(none);
+                    throw Throwing.<RuntimeException>unchecked(none);
                 }
             };
             FormIntake intake = Forms.of(options(sink, sink)).receive(dead, options(sink, sink));
@@ -1077,15 +1082,10 @@ class FormIntakeTest extends SpooledTest {
                 throw new IOException(e);
             }
             if (fault != null) {
-                throw Blocking.<RuntimeException>unchecked(fault);
+                throw Throwing.<RuntimeException>unchecked(fault);
             }
             written += data.readableBytes();
             return Readiness.READY;
-        }
-
-        @SuppressWarnings("unchecked")
-        static <T extends Throwable> T unchecked(Throwable any) throws T {
-            throw (T) any;
         }
 
         @Override

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
+import dev.sluice.Throwing;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -298,10 +299,10 @@ class FormSubscriberTest extends SpooledTest {
 
     @Test
     void subscription_throwing_endsForm() {
-        IllegalStateException closed = new IllegalStateException("closed");
+        Exception closed = new Exception("closed"); // a checked exception, as in Kotlin
         FormSubscriber form = subscriber(options(), HEAD, Runnable::run);
         form.start(count -> {
-            throw closed;
+            throw Throwing.<RuntimeException>unchecked(closed);
         });
         assertSame(closed, failure(form));
     }

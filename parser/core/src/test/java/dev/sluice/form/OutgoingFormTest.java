@@ -12,6 +12,7 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.NameEscaping;
 import dev.sluice.PartHead;
 import dev.sluice.Preset;
+import dev.sluice.Throwing;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
@@ -230,6 +231,26 @@ class OutgoingFormTest extends SpooledTest {
                 assertEquals(0, body.completions);
                 assertEquals(way == 1 || way == 3, body.failure != null); // none after a cancellation
             }
+        }
+    }
+
+    /** Unlike Java, Kotlin permits a checked exception. */
+    @Test
+    void subscriber_throwsCheckedException_waitingFormFails() throws IOException {
+        Exception broken = new Exception("a broken subscriber");
+        received.onBuffer = () -> {};
+        subscribe();
+        try (out;
+                PushedForm in = PushedForm.create(Upload.BOUNDARY, options(Preset.STANDARD))) {
+            in.runResumed();
+            in.intake().offer(Unpooled.wrappedBuffer(FORM));
+            assertEquals(1, received.buffers);
+            received.onBuffer = () -> {
+                throw Throwing.<RuntimeException>unchecked(broken);
+            };
+            received.subscription.request(1);
+            in.runResumed();
+            assertSame(broken, assertThrows(IOException.class, in::result).getCause());
         }
     }
 

@@ -88,12 +88,7 @@ public final class PushedForm implements FormSource, AutoCloseable {
         try {
             return intake.completion.join();
         } catch (CompletionException e) {
-            if (e.getCause() instanceof IOException io) {
-                throw io;
-            } else if (e.getCause() instanceof Error error) {
-                throw error;
-            }
-            throw (RuntimeException) e.getCause();
+            throw Readiness.thrown(e.getCause());
         }
     }
 
