@@ -70,7 +70,7 @@ public interface ObjectStore extends AutoCloseable {
      * {@return the piece, once the store has it}
      *
      * @param number the number of the piece, 1 to 10,000
-     * @param body <em>borrowed</em> until its last subscription has ended; it may be read more than once
+     * @param body <em>borrowed</em> until the returned future completes; it may be read more than once
      */
     CompletableFuture<Piece> upload(Target target, String id, int number, Segment body);
 

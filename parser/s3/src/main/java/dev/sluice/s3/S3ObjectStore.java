@@ -7,7 +7,6 @@ import static dev.sluice.s3.ResponseException.required;
 import dev.sluice.form.StoreMetrics;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
@@ -37,7 +36,6 @@ import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.SdkResponse;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
-import software.amazon.awssdk.core.async.SdkPublisher;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.client.config.SdkAdvancedAsyncClientOption;
@@ -166,20 +164,12 @@ public final class S3ObjectStore implements ObjectStore {
         return retries.trying(
                 what,
                 () -> bodies.send(body, () -> {
-                    CompletableFuture<T> request = call.apply(AsyncRequestBody.fromPublisher(
-                            SdkPublisher.adapt(FlowAdapters.toPublisher(body)).map(S3ObjectStore::copy)));
+                    CompletableFuture<T> request =
+                            call.apply(AsyncRequestBody.fromPublisher(FlowAdapters.toPublisher(body)));
                     CompletableFuture<R> made = request.thenApply(then);
                     made.whenComplete((done, cause) -> request.cancel(true));
                     return made;
                 }));
-    }
-
-    /**
-     * {@return a copy of {@code lent}} The SDK's client queues the last buffers of a body on its event loop, and then ends the
-     * subscription. It may send them after the request was cancelled, when another form already uses the memory of the segment.
-     */
-    private static ByteBuffer copy(ByteBuffer lent) {
-        return ByteBuffer.allocate(lent.remaining()).put(lent).flip();
     }
 
     @Override

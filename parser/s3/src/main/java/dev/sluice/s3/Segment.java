@@ -1,7 +1,6 @@
 package dev.sluice.s3;
 
 import dev.sluice.form.flow.KeptMemory;
-import dev.sluice.task.SerialTask;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.ReferenceCountUtil;
@@ -11,14 +10,17 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.FlowAdapters;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
 
 /**
- * The body of one request, made of the received buffers. It can be sent more than once: each subscription starts with the first byte. Its
- * buffers are released when the owner has released the segment and the last subscription has ended.
+ * The body of one request, made of the received buffers. It can be sent more than once: each subscription starts with the first byte.
+ *
+ * <p>Subscribers get copies. The client of the SDK queues the last buffers of a body on its event loop, and may send them after the request was
+ * cancelled, when another form already uses the memory of the segment.
  *
  * <p>A small segment copies its bytes; its owner calls {@link #extend} as they arrive. A segment becomes leased with {@link #lease}: its
  * capacity is then fixed, and it retains most buffers instead of copying them.
@@ -181,7 +183,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return this;
     }
 
-    /** Drops one reference, which belongs to the owner or to a subscription. The last one releases the buffers. */
+    /** Drops the reference of the owner, or of a copy that is being made. The last one releases the buffers. */
     void release() {
         if (users.decrementAndGet() == 0) {
             endGathering();
@@ -192,65 +194,22 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
 
     // ---- for the store
 
-    /** {@inheritDoc} The subscriber must not modify the buffers, and must not use them after the subscription has ended. */
+    /** {@inheritDoc} The buffers are copies. Once the owner has released the segment, a subscription fails instead of reading more. */
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
-        int before = users.getAndUpdate(count -> count == 0 ? 0 : count + 1);
-        Reading reading = new Reading(subscriber, before > 0);
-        subscriber.onSubscribe(reading);
-        if (before == 0) {
-            subscriber.onError(new IllegalStateException("the segment was released"));
-        } else {
-            reading.emitting.triggerAndRun();
-        }
+        ByteBuffer[] all = views.toArray(ByteBuffer[]::new);
+        FlowAdapters.toFlowPublisher(
+                        AsyncRequestBody.fromRemainingByteBuffersUnsafe(all).map(this::copy))
+                .subscribe(subscriber);
     }
 
-    /** A subscription. It holds a reference to the segment until it ends. */
-    private final class Reading implements Flow.Subscription {
-        private final Flow.Subscriber<? super ByteBuffer> subscriber;
-        private final AtomicLong demand = new AtomicLong();
-        private final SerialTask emitting = new SerialTask(this::emit);
-        private volatile boolean cancelled;
-        private volatile @Nullable Throwable wrong;
-        private boolean ended;
-        private int next;
-
-        Reading(Flow.Subscriber<? super ByteBuffer> subscriber, boolean holds) {
-            this.subscriber = subscriber;
-            this.ended = !holds;
+    private ByteBuffer copy(ByteBuffer view) {
+        if (users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            throw new IllegalStateException("the segment was released");
         }
-
-        @Override
-        public void request(long count) {
-            if (count <= 0) {
-                wrong = new IllegalArgumentException(
-                        "request(" + count + "): the number must be positive (Reactive Streams rule 3.9)");
-            } else {
-                demand.accumulateAndGet(count, (had, more) -> had + more < 0 ? Long.MAX_VALUE : had + more);
-            }
-            emitting.triggerAndRun();
-        }
-
-        @Override
-        public void cancel() {
-            cancelled = true;
-            emitting.triggerAndRun();
-        }
-
-        private void emit() {
-            while (!ended && !cancelled && wrong == null && next < views.size() && demand.get() > 0) {
-                demand.decrementAndGet();
-                subscriber.onNext(views.get(next++).duplicate());
-            }
-            if (ended || !cancelled && wrong == null && next < views.size()) {
-                return;
-            }
-            ended = true;
-            if (!cancelled && wrong != null) {
-                subscriber.onError(wrong);
-            } else if (!cancelled) {
-                subscriber.onComplete();
-            }
+        try {
+            return ByteBuffer.allocate(view.remaining()).put(view).flip();
+        } finally {
             release();
         }
     }
