@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -78,13 +79,21 @@ final class FormUpload {
     private static final int RENEWALS = 4;
 
     final S3Sinks sinks;
-    final FormSegments segments;
     private final String id;
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final SerialTask running = new SerialTask(this::runEvents);
     private final List<S3Sink> files = new CopyOnWriteArrayList<>();
     private final Instant since;
     private final long sinceNanos;
+
+    /** The number of leased segments that sinks are filling. */
+    private final AtomicInteger filling = new AtomicInteger();
+
+    /** The number of segments that are being sent or wait to be sent. */
+    private final AtomicInteger unsent = new AtomicInteger();
+
+    /** The memory charged for small segments. */
+    private final AtomicLong smallMemory = new AtomicLong();
 
     /** Calls of {@link #admit} whose form has not ended. */
     private final AtomicInteger uses = new AtomicInteger();
@@ -115,7 +124,6 @@ final class FormUpload {
 
     FormUpload(S3Sinks sinks, String id) {
         this.sinks = sinks;
-        this.segments = new FormSegments(sinks);
         this.id = id;
         this.since = sinks.clock.instant();
         this.sinceNanos = sinks.nanoClock.getAsLong();
@@ -212,6 +220,50 @@ final class FormUpload {
         }
     }
 
+    Segment newSegment() {
+        sinks.begun();
+        return new Segment(this::freed);
+    }
+
+    private void freed(Segment segment) {
+        if (segment.isLeased()) {
+            sinks.memory.returnSegment(segment.capacity());
+        } else {
+            smallMemory.addAndGet(-segment.charged());
+        }
+        sinks.ended();
+    }
+
+    /** {@return whether a small segment now has room for {@code bytes} more; otherwise it needs a {@link #lease}} */
+    boolean makeRoom(Segment segment, int bytes) {
+        long more = segment.smallMemory(bytes) - segment.charged();
+        boolean hasRoom = smallMemory.addAndGet(more) <= SegmentMemory.SMALL;
+        if (hasRoom) {
+            segment.extend(bytes);
+        } else {
+            smallMemory.addAndGet(-more);
+        }
+        return hasRoom;
+    }
+
+    void lease(Segment segment, long capacity) {
+        smallMemory.addAndGet(-segment.charged());
+        segment.lease(capacity);
+        filling.incrementAndGet();
+    }
+
+    /** Counts a segment that will be sent. */
+    void queued(Segment segment) {
+        filling.addAndGet(segment.isLeased() ? -1 : 0);
+        unsent.incrementAndGet();
+    }
+
+    /** Releases a segment that will not be sent. */
+    void discard(Segment segment) {
+        filling.addAndGet(segment.isLeased() ? -1 : 0);
+        segment.release();
+    }
+
     static void settle(Readiness ready, @Nullable Throwable failure) {
         if (failure == null) {
             ready.ready();
@@ -279,7 +331,7 @@ final class FormUpload {
         failure = reason;
         state = State.FAILED;
         List.copyOf(requests).forEach(request -> request.cancel(true));
-        jobs.forEach(job -> segments.done(job.body));
+        jobs.forEach(this::done);
         jobs.clear();
         files.forEach(S3Sink::releaseContent);
         waiting.forEach(sink -> sink.settle(reason));
@@ -300,12 +352,12 @@ final class FormUpload {
         if (file.sent > 0 || file.isChosen && !isSmall) { // no object may appear under a chosen key yet
             file.pieceCount = file.sent + (last == null ? 0 : 1);
             if (last != null) {
-                segments.queued(last);
+                queued(last);
                 send(file, file.pieceCount, last);
             }
             return;
         }
-        file.content = last == null ? segments.newSegment() : last;
+        file.content = last == null ? newSegment() : last;
         if (!isSmall) {
             sendContent(file);
         } else if (!isActive()) {
@@ -316,16 +368,22 @@ final class FormUpload {
     private void sendContent(S3Sink file) {
         Segment content = Objects.requireNonNull(file.content);
         file.content = null;
-        segments.queued(content);
+        queued(content);
         send(file, 0, content);
     }
 
     void send(S3Sink file, int number, Segment body) {
+        Job job = new Job(file, number, body);
         if (isActive()) {
-            jobs.add(new Job(file, number, body));
+            jobs.add(job);
         } else {
-            segments.done(body);
+            done(job);
         }
+    }
+
+    private void done(Job job) {
+        unsent.decrementAndGet();
+        job.body.release();
     }
 
     void await(S3Sink sink) {
@@ -414,7 +472,7 @@ final class FormUpload {
 
     private void sent(Job job) {
         inFlight--;
-        segments.done(job.body);
+        done(job);
     }
 
     /** {@return a future that completes when the file may be stored: one intent is enough for all files that are each stored by one request} */
@@ -444,20 +502,20 @@ final class FormUpload {
 
     /** Gives memory to the sinks that wait for it, or requests memory for the first one. */
     private void serveWaiting() {
-        while (!waiting.isEmpty() && !isRequestingMemory && !segments.isBusy()) {
-            int piece = waiting.element().sent + 1;
-            long capacity = segments.tryLease(piece);
+        while (!waiting.isEmpty() && !isRequestingMemory && unsent.get() <= sinks.segmentsInFlight) {
+            long wanted = sinks.segmentBytes(waiting.element().sent + 1);
+            long capacity = sinks.memory.tryLease(wanted);
             if (capacity > 0) {
                 waiting.remove().resume(capacity);
-            } else if (!segments.areAllSent()) {
+            } else if (unsent.get() > 0) {
                 return; // until a segment has been returned
-            } else if (segments.areFilling()) {
+            } else if (filling.get() > 0) {
                 fail(MultipartException.because(Reason.MEMORY_FULL)
                         .saying("two files of the form are written at the same time, and only one has memory")
                         .build());
             } else {
                 isRequestingMemory = true;
-                cancellable(sinks.memory.lease(sinks.segmentBytes(piece), firstIntent != null), (granted, cause) -> {
+                cancellable(sinks.memory.lease(wanted, firstIntent != null), (granted, cause) -> {
                     isRequestingMemory = false;
                     if (granted != null && !waiting.isEmpty()) {
                         waiting.remove().resume(granted);

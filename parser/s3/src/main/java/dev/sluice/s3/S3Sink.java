@@ -136,10 +136,10 @@ final class S3Sink implements PartSink {
                 if (sent == form.sinks.maxPieces) {
                     throw part.because(Reason.PART_TOO_LARGE).ownLimit(size).build();
                 }
-                open = form.segments.newSegment();
+                open = form.newSegment();
                 filling = open;
             }
-            if (open.isFull() && !form.segments.makeRoom(open, data.readableBytes(), sent + 1)) {
+            if (open.isFull() && !form.makeRoom(open, data.readableBytes())) {
                 return false;
             }
             long before = open.size();
@@ -156,7 +156,7 @@ final class S3Sink implements PartSink {
             int piece = ++sent;
             filling = null;
             open.seal();
-            form.segments.queued(open);
+            form.queued(open);
             form.post(() -> form.send(this, piece, open));
         }
     }
@@ -171,7 +171,7 @@ final class S3Sink implements PartSink {
             form.sinks.memory.returnSegment(capacity);
             return;
         }
-        form.segments.useLease(open, capacity);
+        form.lease(open, capacity);
         try {
             if (take(rest)) {
                 held = null;
@@ -206,7 +206,7 @@ final class S3Sink implements PartSink {
             held = null;
         }
         if (filling != null) {
-            form.segments.discard(filling);
+            form.discard(filling);
             filling = null;
         }
     }

@@ -1097,11 +1097,12 @@ class CommitTest {
 
     @Test
     void smallMemoryOfAForm_isFreeAgainAfterARelease() {
-        FormSegments segments = new FormSegments(sinks);
+        FormUpload segments = new FormUpload(sinks, "id");
         for (int i = 0; i < 3; i++) {
             Segment small = segments.newSegment();
-            assertTrue(segments.makeRoom(small, SegmentMemory.SMALL / 2, 1));
-            assertFalse(small.isLeased(), "the memory of the earlier segments is still charged");
+            assertTrue(
+                    segments.makeRoom(small, SegmentMemory.SMALL / 2),
+                    "the memory of the earlier segments is still charged");
             segments.discard(small);
         }
     }
@@ -1109,37 +1110,34 @@ class CommitTest {
     @Test
     void smallMemoryOfAForm_isFreeAgainAfterALease() {
         sinks.memory.admit().join();
-        FormSegments segments = new FormSegments(sinks);
+        FormUpload segments = new FormUpload(sinks, "id");
         Segment grown = segments.newSegment();
-        assertTrue(segments.makeRoom(grown, SegmentMemory.SMALL / 2, 1));
-        assertTrue(segments.makeRoom(grown, SegmentMemory.SMALL, 1));
-        assertTrue(grown.isLeased());
+        assertTrue(segments.makeRoom(grown, SegmentMemory.SMALL / 2));
+        assertFalse(segments.makeRoom(grown, SegmentMemory.SMALL));
+        segments.lease(grown, sinks.memory.tryLease(1));
         Segment small = segments.newSegment();
-        assertTrue(segments.makeRoom(small, SegmentMemory.SMALL / 2, 1));
-        assertFalse(small.isLeased(), "the memory of the other segment is still charged");
+        assertTrue(
+                segments.makeRoom(small, SegmentMemory.SMALL / 2), "the memory of the other segment is still charged");
         segments.discard(small);
         segments.discard(grown);
         sinks.memory.end();
     }
 
     @Test
-    void form_withThreeUnsentSegments_getsNoMoreMemory() {
-        sinks.memory.admit().join();
-        FormSegments segments = new FormSegments(sinks);
-        List<Segment> unsent = new ArrayList<>();
+    void form_withThreeUnsentSegments_getsNoMoreMemory() throws Exception {
+        network.late = name -> name.startsWith("upload");
+        S3Form form = sinks.newForm();
+        form.admit();
+        PartSink sink = form.sink(head());
         for (int i = 0; i < 3; i++) {
-            Segment segment = segments.newSegment();
-            segments.useLease(segment, segments.tryLease(1));
-            segments.queued(segment);
-            unsent.add(segment);
+            assertTrue(sink.write(Unpooled.wrappedBuffer(new byte[5 * MIB])).isReady());
         }
-        assertEquals(0, segments.tryLease(1));
-        segments.done(unsent.remove(0));
-        long capacity = segments.tryLease(1);
-        assertEquals(5 * MIB, capacity);
-        sinks.memory.returnSegment(capacity);
-        unsent.forEach(segments::done);
-        sinks.memory.end();
+        Readiness fourth = sink.write(Unpooled.wrappedBuffer(new byte[MIB]));
+        assertFalse(fourth.isReady());
+        network.released.complete(null);
+        assertTrue(fourth.isReady());
+        sink.close();
+        form.ended();
     }
 
     @Test
