@@ -280,11 +280,17 @@ final class CommitProtocol {
 
     /** Deletes any number of objects. */
     CompletableFuture<Void> deleteAll(List<String> keys) {
-        if (keys.isEmpty()) {
+        return inBatches(keys, store::delete);
+    }
+
+    /** Calls {@code delete} for as many objects as one request can delete, until all are deleted. */
+    static <T> CompletableFuture<Void> inBatches(List<T> objects, Function<List<T>, CompletableFuture<?>> delete) {
+        if (objects.isEmpty()) {
             return DONE;
         }
-        int count = Math.min(keys.size(), MAX_DELETED);
-        return store.delete(keys.subList(0, count)).thenCompose(deleted -> deleteAll(keys.subList(count, keys.size())));
+        int count = Math.min(objects.size(), MAX_DELETED);
+        return delete.apply(objects.subList(0, count))
+                .thenCompose(deleted -> inBatches(objects.subList(count, objects.size()), delete));
     }
 
     /** Calls {@code each} for one page of a listing after the other. */

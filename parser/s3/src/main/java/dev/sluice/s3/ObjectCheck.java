@@ -7,9 +7,7 @@ import dev.sluice.s3.ObjectStore.Stored;
 import dev.sluice.s3.ObjectStore.Target;
 import java.io.IOException;
 import java.util.Objects;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
@@ -36,58 +34,42 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
      */
     CompletableFuture<Stored> stored(
             Target target, long size, String crc32, String composite, CompletableFuture<Response> request) {
-        CompletableFuture<Stored> proven = new CompletableFuture<>();
-        proven.whenComplete((stored, failure) -> request.cancel(true));
-        CompletableFuture<Stored> checked = request.thenApply(response -> {
-                    requireSame(crc32, composite.equals(response.crc32) ? crc32 : response.crc32);
-                    required("a checksum", response.crc32);
-                    return new Stored(target.key(), response.etag, response.version, size, crc32);
-                })
-                .exceptionallyCompose(failure -> Retries.unwrap(failure) instanceof ResponseException e && e.isMismatch
-                        ? CompletableFuture.failedFuture(failure)
-                        : lookAt(target, size, crc32, composite, failure, proven));
-        Retries.forward(checked, proven);
-        return proven;
+        return Retries.compose(request, (response, failure) -> {
+            if (failure instanceof ResponseException e && e.isMismatch) {
+                return CompletableFuture.failedFuture(e);
+            } else if (response == null || response.crc32 == null) {
+                return lookAt(target, size, crc32, composite, failure);
+            }
+            requireSame(crc32, composite.equals(response.crc32) ? crc32 : response.crc32);
+            return CompletableFuture.completedFuture(
+                    new Stored(target.key(), response.etag, response.version, size, crc32));
+        });
     }
 
+    /** @param failure why the request failed, or null if its response has no checksum */
     private CompletableFuture<Stored> lookAt(
-            Target target,
-            long size,
-            String crc32,
-            String composite,
-            Throwable failure,
-            CompletableFuture<Stored> proven) {
-        return unlessDone(proven, () -> head(target)).thenCompose(found -> {
-            boolean isSame = found != null
-                    && Objects.equals(
-                            target.metadata().get("form"), found.metadata().get("form"));
-            if (!isSame) { // absent, or stored by another form
+            Target target, long size, String crc32, String composite, @Nullable Throwable failure) {
+        return Retries.compose(head(target), (found, problem) -> {
+            if (problem != null) {
+                return CompletableFuture.failedFuture(problem);
+            } else if (found == null
+                    || !Objects.equals(
+                            target.metadata().get("form"), found.metadata().get("form"))) { // stored by another form
                 return CompletableFuture.failedFuture(
-                        Retries.unwrap(failure) instanceof ResponseException
+                        failure == null || failure instanceof ResponseException
                                 ? new IOException("the object is missing: " + target.key(), failure)
                                 : failure);
             }
             requireSame(size, found.contentLength());
             String sum = found.checksumCRC32();
             CompletableFuture<String> known = sum == null
-                    ? unlessDone(proven, () -> checksum(target.key(), found.eTag()))
+                    ? checksum(target.key(), found.eTag())
                     : CompletableFuture.completedFuture(composite.equals(sum) ? crc32 : sum);
             return known.thenApply(stored -> {
                 requireSame(crc32, stored);
                 return new Stored(target.key(), found.eTag(), found.versionId(), size, crc32);
             });
         });
-    }
-
-    /** Makes a request, which is cancelled with the result. {@return its response} */
-    private static <T> CompletableFuture<T> unlessDone(
-            CompletableFuture<Stored> proven, Supplier<CompletableFuture<T>> request) {
-        if (proven.isDone()) {
-            return CompletableFuture.failedFuture(new CancellationException());
-        }
-        CompletableFuture<T> made = request.get();
-        proven.whenComplete((stored, failure) -> made.cancel(true));
-        return made;
     }
 
     private CompletableFuture<@Nullable HeadObjectResponse> head(Target target) {

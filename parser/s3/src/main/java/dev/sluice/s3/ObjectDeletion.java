@@ -18,20 +18,15 @@ import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
  * are deleted first, and the markers last, so that a deletion that fails half-way does not reveal an older version.
  */
 record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
-    /** The number of objects that one request can delete. */
-    private static final int BATCH = 1000;
-
     /** Deletes up to 1,000 objects. {@return a future that completes if all were deleted or absent} */
     CompletableFuture<Void> delete(List<String> keys) {
-        return request(keys.stream().map(key -> identifier(key, null)).toList()).thenCompose(response -> {
-            CompletableFuture<Void> done = CommitProtocol.DONE;
-            for (DeletedObject deleted : response.deleted()) {
-                if (Boolean.TRUE.equals(deleted.deleteMarker())) {
-                    done = done.thenCompose(before -> deleteVersions(deleted.key()));
-                }
-            }
-            return done;
-        });
+        return request(keys.stream().map(key -> identifier(key, null)).toList())
+                .thenCompose(response -> Sweep.each(
+                        response.deleted().stream()
+                                .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
+                                .map(DeletedObject::key)
+                                .toList(),
+                        this::deleteVersions));
     }
 
     private static ObjectIdentifier identifier(String key, @Nullable String version) {
@@ -54,15 +49,6 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
                         }));
     }
 
-    private CompletableFuture<Void> deleteAll(List<ObjectIdentifier> objects) {
-        if (objects.isEmpty()) {
-            return CommitProtocol.DONE;
-        }
-        int count = Math.min(objects.size(), BATCH);
-        return request(objects.subList(0, count))
-                .thenCompose(deleted -> deleteAll(objects.subList(count, objects.size())));
-    }
-
     /** Deletes the versions of a key, and then its delete markers. */
     private CompletableFuture<Void> deleteVersions(String key) {
         return retries.trying("ListObjectVersions", () -> {
@@ -81,6 +67,7 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
                             })
                             .thenApply(listed -> List.of(versions, markers));
                 })
-                .thenCompose(found -> deleteAll(found.get(0)).thenCompose(deleted -> deleteAll(found.get(1))));
+                .thenCompose(found -> CommitProtocol.inBatches(found.get(0), this::request)
+                        .thenCompose(deleted -> CommitProtocol.inBatches(found.get(1), this::request)));
     }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +80,19 @@ final class Retries {
                 to.completeExceptionally(unwrap(failure));
             }
         });
+    }
+
+    /** {@return the result of the step after {@code first}} Cancelling it cancels the current step, and no other begins. */
+    static <T, R> CompletableFuture<R> compose(
+            CompletableFuture<T> first, BiFunction<@Nullable T, @Nullable Throwable, CompletableFuture<R>> then) {
+        CompletableFuture<R> result = new CompletableFuture<>();
+        result.whenComplete((value, failure) -> first.cancel(true));
+        first.whenComplete((value, failure) -> {
+            if (!result.isDone()) {
+                forward(tryCall(() -> then.apply(value, failure == null ? null : unwrap(failure))), result);
+            }
+        });
+        return result;
     }
 
     /**

@@ -164,7 +164,7 @@ final class Sweep {
      *
      * @return a future that fails with the first failure if there is one; the others are its suppressed exceptions
      */
-    private static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
+    static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
         Set<Throwable> failures = new LinkedHashSet<>();
         CompletableFuture<Void> last = CommitProtocol.DONE;
         for (T item : items) {
