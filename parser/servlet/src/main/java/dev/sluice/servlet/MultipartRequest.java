@@ -34,6 +34,12 @@ import org.jspecify.annotations.Nullable;
  * wrapped request, so that forwards and other wrappers can change them.
  */
 final class MultipartRequest extends HttpServletRequestWrapper {
+    /**
+     * The attribute of a servlet with {@code @MultipartConfig} in Jetty. It makes {@code getParameter} look for parts. If
+     * the body was consumed, Jetty finds none, and fails again at the end of the request, which closes the connection.
+     */
+    private static final String JETTY_MULTIPART_CONFIG = "org.eclipse.jetty.multipartConfig";
+
     private final RequestState state;
 
     MultipartRequest(HttpServletRequest request, RequestState state) {
@@ -105,19 +111,23 @@ final class MultipartRequest extends HttpServletRequestWrapper {
     }
 
     private Map<String, String[]> query() {
-        RuntimeException failure = null;
         RequestForm body = state.form;
-        if (body.isClaimed() && !body.isRejected()) { // otherwise the container might parse the body
+        boolean consumed = body.isClaimed() && !body.isRejected(); // otherwise the container might parse the body
+        RuntimeException failure = null;
+        if (consumed && getAttribute(JETTY_MULTIPART_CONFIG) == null) {
             try {
                 return super.getParameterMap();
-            } catch (RuntimeException e) { // with @MultipartConfig, Jetty looks for parts in the consumed body
+            } catch (RuntimeException e) {
                 failure = e;
             }
         }
         try {
-            return QueryString.parameters(getQueryString(), body.charset.get(), failure != null);
-        } catch (IllegalArgumentException broken) {
-            throw failure != null ? failure : broken;
+            return QueryString.parameters(getQueryString(), body.charset.get(), consumed);
+        } catch (IllegalArgumentException e) {
+            if (failure == null) {
+                return super.getParameterMap(); // throws the exception of Jetty, which responds with 400
+            }
+            throw failure;
         }
     }
 

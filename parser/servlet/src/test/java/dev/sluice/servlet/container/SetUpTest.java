@@ -20,6 +20,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -295,6 +296,31 @@ class SetUpTest {
             assertEquals("202", post(container, "/parts.x"));
             assertEquals(1, logged.size(), logged::toString);
             assertTrue(logged.remove().contains("a filter before it has already read"), "no warning was logged");
+        }
+    }
+
+    /** Each servlet of Spring Boot has such a configuration. With it, Jetty would look for parts in the consumed body. */
+    @ParameterizedTest
+    @EnumSource
+    void parameters_withMultipartConfig_keepTheConnection(ServletContainer kind) throws Exception {
+        servlet.at(
+                "/parameters",
+                (request, response) -> response.getWriter()
+                        .print(Arrays.toString(request.getParameterValues("a")) + request.getParameter("q")));
+        WebApp app = new WebApp(Files.createTempDirectory(directory, "container"))
+                .servlet("/app/*", servlet, new MultipartConfigElement(directory.toString()))
+                .filter("/*", filter());
+        try (RunningContainer container = kind.start(app);
+                RawHttp connection = container.connect()) {
+            for (int i = 0; i < 3; i++) {
+                RawHttp.Response answer = connection
+                        .send(FORM.post("/app/parameters?a=query&q=%62"))
+                        .response();
+                assertEquals("200 [query, 1]b", answer.status() + " " + answer.body());
+            }
+            RawHttp.Response malformed =
+                    connection.send(FORM.post("/app/parameters?q=%zz")).response();
+            assertEquals(400, malformed.status());
         }
     }
 
