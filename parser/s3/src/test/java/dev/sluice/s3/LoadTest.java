@@ -53,23 +53,29 @@ class LoadTest {
     private static final int MIB = 1 << 20;
     private static final int ROUNDS = 7;
 
-    /** A process with little memory. It uploads one file, and prints the peak use of its budget. */
+    /** A process with little memory. It uploads a number of files at the same time, and prints the peak use of its budget. */
     static final class Small {
         private Small() {}
 
         public static void main(String[] arguments) throws Exception {
             MemoryBudget budget = MemoryBudget.of(64 * MIB);
             S3ObjectStore store = Bench.store(URI.create(arguments[0]));
-            S3Sinks sinks = S3Sinks.builder(store, budget).prefix(arguments[1]).build();
+            S3Sinks sinks = S3Sinks.builder(store, budget)
+                    .prefix(arguments[1])
+                    .maxWait(Duration.ofHours(1))
+                    .build();
             try (Forms forms = Forms.of(options(budget))) {
-                Uploads.send(
-                                forms,
-                                sinks.newForm().options(forms.options()),
-                                Uploads.body(List.of(file(arguments[2]))),
-                                PooledByteBufAllocator.DEFAULT)
-                        .form()
-                        .get()
-                        .close();
+                List<Uploads.Sending> sending = new ArrayList<>();
+                for (int i = 0; i < Integer.parseInt(arguments[3]); i++) {
+                    sending.add(Uploads.send(
+                            forms,
+                            sinks.newForm().options(forms.options()),
+                            Uploads.body(List.of(file(arguments[2]))),
+                            PooledByteBufAllocator.DEFAULT));
+                }
+                for (Uploads.Sending each : sending) {
+                    each.form().get().close();
+                }
             }
             System.out.println(budget.peak());
             System.exit(0);
@@ -93,13 +99,20 @@ class LoadTest {
         // One segment is being filled, two are being sent, and the client may still be reading a fourth.
         long most = 4 * Segment.memory(8 * MIB) + MIB;
         for (String mebibytes : List.of("64", System.getProperty("sluice.large", "256"))) {
-            long peak = upload(mebibytes);
+            long peak = upload(mebibytes, 1);
             assertTrue(peak <= most, mebibytes + " MiB took " + peak);
         }
     }
 
+    /** Needs 10 GiB of disk space. */
+    @Test
+    @EnabledIfSystemProperty(named = "sluice.large", matches = ".*")
+    void hundredUploads_ofFiftyMebibytes_shareLittleMemory() throws Exception {
+        upload("50", 100);
+    }
+
     /** {@return the peak use of the budget, in bytes} */
-    private static long upload(String mebibytes) throws Exception {
+    private static long upload(String mebibytes, int count) throws Exception {
         try (Bench bench = new Bench()) {
             long since = System.nanoTime();
             Process process = new ProcessBuilder(
@@ -112,7 +125,8 @@ class LoadTest {
                             Small.class.getName(),
                             Weed.running().address().toString(),
                             bench.prefix,
-                            mebibytes)
+                            mebibytes,
+                            String.valueOf(count))
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             long peak;
@@ -121,21 +135,24 @@ class LoadTest {
                 peak = Long.parseLong(out.readLine());
             }
             assertEquals(0, process.waitFor());
-            System.out.printf("%s MiB: %.1f s, peak %d%n", mebibytes, (System.nanoTime() - since) / 1e9, peak);
+            System.out.printf(
+                    "%d of %s MiB: %.1f s, peak %d%n", count, mebibytes, (System.nanoTime() - since) / 1e9, peak);
             List<String> keys = bench.keys().stream()
                     .filter(key -> key.endsWith("/1") && !key.contains("/.open/"))
                     .toList();
-            assertEquals(1, keys.size());
-            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
-            try (InputStream in = bench.client
-                    .getObject(
-                            request -> request.bucket(Weed.BUCKET).key(keys.get(0)),
-                            AsyncResponseTransformer.toBlockingInputStream())
-                    .join()) {
-                new DigestInputStream(in, sha256).transferTo(OutputStream.nullOutputStream());
+            assertEquals(count, keys.size());
+            for (String key : keys) {
+                MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+                try (InputStream in = bench.client
+                        .getObject(
+                                request -> request.bucket(Weed.BUCKET).key(key),
+                                AsyncResponseTransformer.toBlockingInputStream())
+                        .join()) {
+                    new DigestInputStream(in, sha256).transferTo(OutputStream.nullOutputStream());
+                }
+                assertEquals(file(mebibytes).sha256(), HexFormat.of().formatHex(sha256.digest()));
+                bench.delete(key);
             }
-            assertEquals(file(mebibytes).sha256(), HexFormat.of().formatHex(sha256.digest()));
-            bench.delete(keys.get(0));
             return peak;
         }
     }

@@ -103,6 +103,20 @@ class S3ObjectStoreTest {
         }
     }
 
+    /** A full store also rejects the tombstone, so the form cannot be cleaned up before the store has room again. */
+    @Test
+    void fullStore_failsTheForm_andALaterSweepRemovesIt() throws Exception {
+        try (Bench bench = new Bench(store -> store.attempts(2), sinks -> sinks)) {
+            bench.proxy.on(
+                    request -> request.matches("PUT .*(partNumber=2&|form.json).*"), 1, 1000, Fault.SERVER_ERROR);
+            Throwable failure = bench.failure(FILES);
+            assertTrue(failure.getMessage().startsWith("UploadPart failed with status 500"), failure::getMessage);
+            bench.sinks.whenIdle().get();
+            assertEquals(1, bench.keys().size(), () -> "only the intent of the file: " + bench.keys());
+            bench.assertNothingLeftBut();
+        }
+    }
+
     @Test
     void missingBucket_isReportedByTheProbe() throws Exception {
         try (Bench bench = new Bench("no-such-bucket", Weed.running().port(), store -> store, sinks -> sinks)) {
