@@ -27,8 +27,8 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 /**
  * Retries failed requests, and creates the exceptions for requests whose last attempt fails. Thread-safe.
  *
- * <p>Until the first connection to the store is made, a failed connection is retried only once: the address is probably wrong, and the
- * start of the application must not wait for it.
+ * <p>Until the store responds for the first time, a failed connection is retried only once: the address is probably wrong, and the start of
+ * the application must not wait for it.
  */
 final class Retries {
     private static final int MAX_FIRST_CONNECTIONS = 2;
@@ -37,7 +37,7 @@ final class Retries {
     private final long pauseMillis;
     private final Function<Duration, CompletableFuture<Void>> after;
     private final StoreMetrics metrics;
-    private volatile boolean hasConnected;
+    private volatile boolean hasResponded;
 
     /**
      * @param attempts the maximum number of attempts for a request
@@ -112,14 +112,17 @@ final class Retries {
         outcome.whenComplete((value, failure) -> running.cancel(true));
         running.whenComplete((value, failure) -> {
             Throwable reason = failure == null ? null : unwrap(failure);
-            hasConnected |= reason == null || connectFailure(reason) == null;
+            if (reason == null || reason instanceof S3Exception) {
+                hasResponded = true;
+            }
             if (reason == null) {
                 outcome.complete(value);
                 return;
             }
             Throwable conflict = isStatus(reason, 409) ? reason : earlier;
             Cause cause = transientCause(reason);
-            if (cause == null || number >= (hasConnected ? attempts : Math.min(attempts, MAX_FIRST_CONNECTIONS))) {
+            boolean isUnreachable = !hasResponded && connectFailure(reason) != null;
+            if (cause == null || number >= (isUnreachable ? Math.min(attempts, MAX_FIRST_CONNECTIONS) : attempts)) {
                 outcome.completeExceptionally(
                         explained(what, conflict != null && isStatus(reason, 404) ? conflict : reason));
                 return;

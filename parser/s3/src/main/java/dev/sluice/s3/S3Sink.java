@@ -128,7 +128,7 @@ final class S3Sink implements PartSink {
         form.checkFailure();
     }
 
-    /** {@return whether all bytes were taken; otherwise there is no memory for the rest yet} */
+    /** {@return whether all bytes were taken; otherwise the rest needs a lease of memory} */
     private boolean take(ByteBuf data) throws IOException {
         while (data.isReadable()) {
             Segment open = filling;

@@ -202,14 +202,14 @@ class RequestTest {
         assertEquals(2, made.get());
     }
 
-    /** Before the first connection is made, the address is probably wrong. */
+    /** Before the first response, the address is probably wrong. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void refusedConnection_isRetriedOnce_orAsConfiguredAfterAnotherConnection(boolean hasConnected) {
+    void refusedConnection_isRetriedOnce_orAsConfiguredAfterAResponse(boolean hasResponded) {
         AtomicInteger made = new AtomicInteger();
         ConnectException refused = new ConnectException("Connection refused: /127.0.0.1:1");
         CompletableFuture<ObjectStore.Piece> piece = upload(5, () -> {
-            boolean isAnswered = hasConnected && made.get() == 0;
+            boolean isAnswered = hasResponded && made.get() == 0;
             made.incrementAndGet();
             return CompletableFuture.failedFuture(
                     isAnswered
@@ -219,7 +219,7 @@ class RequestTest {
         assertEquals(
                 "the object store cannot be reached: Connection refused: /127.0.0.1:1",
                 failure(piece).getMessage());
-        assertEquals(hasConnected ? 5 : 2, made.get());
+        assertEquals(hasResponded ? 5 : 2, made.get());
     }
 
     @ParameterizedTest
