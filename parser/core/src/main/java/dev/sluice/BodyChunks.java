@@ -14,14 +14,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A body is a list of pieces. A piece is the content of one part, or the delimiters and header sections between two contents. Short
  * contents belong to the piece of the delimiters around them, unless the caller has chosen the boundary: each content must then be searched
- * for the boundary. Content in memory becomes one chunk, without a copy. Content from a stream is read into chunks of up to 16 KiB, which
- * also contain the delimiters and header sections around it, so that few chunks are short. If the last such chunk has been released, the
- * next one is the same buffer.
+ * for the boundary. A chunk has up to 16 KiB. Content in memory is not copied: its chunks are slices. Content from a stream is read into
+ * chunks that also contain the delimiters and header sections around it, so that few chunks are short. If the last such chunk has been
+ * released, the next one is the same buffer.
  */
 public final class BodyChunks implements AutoCloseable {
     /**
      * The maximum size of an HTTP/2 frame, unless the server permits larger frames. A client would split a larger chunk and send the rest
-     * of it in a short frame, and Tomcat closes a connection after two short frames.
+     * of it in a short frame, and Tomcat closes a connection after two short frames. Before each write, the channels of the JDK and of
+     * Netty copy a whole heap buffer to direct memory, so even content in memory must be split.
      */
     static final int CHUNK_SIZE = 16 * 1024;
 
@@ -37,7 +38,7 @@ public final class BodyChunks implements AutoCloseable {
     /** Whether buffers of the application are returned. Otherwise their bytes are copied. */
     private final boolean sharing;
 
-    /** The maximum size of a chunk with content from a stream. */
+    /** The maximum size of a chunk. */
     private final int chunkSize;
 
     /** Whether content in memory could contain the delimiter. */
@@ -102,6 +103,8 @@ public final class BodyChunks implements AutoCloseable {
             ByteBuf next = memory;
             if (next == null || isBeforeStream()) {
                 next = ended ? null : nextChunk();
+            } else if (next.readableBytes() > chunkSize) {
+                next = next.readRetainedSlice(chunkSize);
             } else {
                 memory = null;
             }

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.PartHead.Header;
 import dev.sluice.testkit.CountingAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -21,10 +22,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.Pipe;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -422,6 +425,50 @@ class MultipartBodyTest {
             content.release();
             end.release();
         }
+    }
+
+    /** The JDK and Netty copy each buffer that is on the heap to direct memory before they write it. */
+    @Test
+    void largeContentInMemory_isWrittenInPieces() throws IOException {
+        byte[] content = random(200_000);
+        ByteBuf buffer = Unpooled.directBuffer().writeBytes(content);
+        MultipartBody body = MultipartBody.builder()
+                .file("a", "b", "c/d", Content.of(content))
+                .file("e", "f", "g/h", Content.of(buffer))
+                .build();
+        List<Integer> written = new ArrayList<>();
+        body.writeTo(new WritableByteChannel() {
+            @Override
+            public int write(ByteBuffer bytes) {
+                written.add(bytes.remaining());
+                bytes.position(bytes.limit());
+                return written.get(written.size() - 1);
+            }
+
+            @Override
+            public boolean isOpen() {
+                return true;
+            }
+
+            @Override
+            public void close() {}
+        });
+        assertEquals(64 * 1024, Collections.max(written));
+        Received received = new Received(1);
+        body.publisher().subscribe(received);
+        assertEquals(16 * 1024, Collections.max(received.sizes));
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (BodyChunks chunks = body.chunks(allocator)) {
+            for (ByteBuf chunk; (chunk = chunks.next()) != null; chunk.release()) {
+                assertTrue(chunk.readableBytes() <= 16 * 1024);
+                bytes.writeBytes(ByteBufUtil.getBytes(chunk));
+                assertEquals(0, allocator.liveBytes());
+            }
+            assertTrue(chunks.isEnded());
+        }
+        assertArrayEquals(received.bytes.toByteArray(), bytes.toByteArray());
+        assertEquals(1, buffer.refCnt());
+        buffer.release();
     }
 
     @Test
