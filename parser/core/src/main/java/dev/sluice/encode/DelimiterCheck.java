@@ -22,7 +22,7 @@ public final class DelimiterCheck {
     private final DelimiterSearch search;
     private final ChunkMemory memory = new ChunkMemory();
 
-    /** The maximum length of an incomplete delimiter at the end of a buffer, without the CR. */
+    /** The length of the delimiter. An incomplete delimiter at the end of a buffer is shorter. */
     private final int tail;
 
     /** Whether every occurrence of the boundary contains one of the words that are read. */
@@ -37,14 +37,14 @@ public final class DelimiterCheck {
         search = new DelimiterSearch(delimiter, false);
         ByteBuf boundary = delimiter.text(PREFIX_LENGTH, delimiter.length());
         int set = 0xFF;
-        int clear = 0xFF;
+        int any = 0;
         for (int i = 0; i < boundary.readableBytes(); i++) {
             set &= boundary.getByte(i);
-            clear &= ~boundary.getByte(i);
+            any |= boundary.getByte(i);
         }
-        tail = delimiter.length() - 2; // the CR is not needed: LF alone begins a lookalike
+        tail = delimiter.length();
         isLong = boundary.readableBytes() >= ChunkMemory.WORD_STRIDE + Long.BYTES - 1;
-        mask = (set | clear) * 0x0101010101010101L;
+        mask = (set | ~any & 0xFF) * 0x0101010101010101L;
         value = set * 0x0101010101010101L;
     }
 
@@ -62,17 +62,14 @@ public final class DelimiterCheck {
     public boolean isIn(ByteBuf content) {
         memory.borrow(content);
         try {
-            for (int at = memory.start(); at < memory.end(); ) {
-                if (search.matchEnd() > 0) {
-                    at = search.resume(memory, at, memory.end());
-                } else {
-                    at = search.find(memory, candidate(at), memory.end()) + search.matchEnd() - search.matchStart();
-                }
-                if (search.isComplete() || search.isAtLookalike()) {
-                    return true;
-                }
+            int at = memory.start();
+            if (search.matchEnd() > 0) {
+                at = search.resume(memory, at, memory.end());
             }
-            return false;
+            if (search.matchEnd() == 0) {
+                search.find(memory, candidate(at), memory.end());
+            }
+            return search.isComplete() || search.isAtLookalike();
         } finally {
             memory.detach();
         }
