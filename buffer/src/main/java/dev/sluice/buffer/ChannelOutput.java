@@ -9,6 +9,9 @@ import java.nio.channels.WritableByteChannel;
 
 /** Output to channels, which must be in blocking mode. */
 public final class ChannelOutput {
+    /** The maximum size of a write from the heap. The JDK copies these bytes to direct memory, which it keeps for the thread. */
+    private static final int MAX_HEAP_WRITE = 64 << 10;
+
     private ChannelOutput() {}
 
     /** Rejects a channel that is not in blocking mode, because its {@code write} may accept no bytes. */
@@ -25,7 +28,10 @@ public final class ChannelOutput {
      */
     public static int writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
         int count = bytes.remaining();
-        while (bytes.hasRemaining()) {
+        int end = bytes.limit();
+        while (bytes.position() < end) {
+            int left = end - bytes.position();
+            bytes.limit(bytes.position() + (bytes.isDirect() ? left : Math.min(left, MAX_HEAP_WRITE)));
             if (channel.write(bytes) == 0) {
                 throw new IOException("the channel accepts no bytes");
             }

@@ -11,11 +11,13 @@ import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.WritableByteChannel;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ChannelOutputTest {
     /** A channel that accepts at most two bytes at a time, and a limited number in total. */
-    private static final class SlowChannel implements WritableByteChannel {
+    private static class SlowChannel implements WritableByteChannel {
         private final StringBuilder written = new StringBuilder();
         private int room;
 
@@ -54,6 +56,29 @@ class ChannelOutputTest {
         assertEquals("abcdefg", slow.written.toString());
         assertEquals(7, data.readableBytes());
         assertEquals(7, ChannelOutput.writeFully(slow, data.nioBuffer()));
+    }
+
+    /** The JDK copies the bytes of each write from the heap to direct memory. */
+    @Test
+    void writeFully_largeHeapBuffer_isWrittenInPieces() throws IOException {
+        for (ByteBuf data : new ByteBuf[] {Unpooled.buffer(150_000), Unpooled.directBuffer(150_000)}) {
+            data.writeZero(150_000);
+            List<Integer> written = new ArrayList<>();
+            ByteBuffer view = data.nioBuffer();
+            ChannelOutput.writeFully(
+                    new SlowChannel(0) {
+                        @Override
+                        public int write(ByteBuffer bytes) {
+                            written.add(bytes.remaining());
+                            bytes.position(bytes.limit());
+                            return written.get(written.size() - 1);
+                        }
+                    },
+                    view);
+            assertEquals(data.isDirect() ? List.of(150_000) : List.of(65_536, 65_536, 18_928), written);
+            assertEquals(150_000, view.position());
+            data.release();
+        }
     }
 
     @Test
