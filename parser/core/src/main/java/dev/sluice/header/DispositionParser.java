@@ -433,7 +433,7 @@ final class DispositionParser {
         /** {@return the decoded value if it consists of RFC 2047 encoded words; null otherwise} */
         @Nullable
         String words(Charset charset) {
-            return isPresent() && from < to && bytes[from] == '=' ? EncodedWords.in(text(charset)) : null;
+            return isPresent() && bytes[from] == '=' ? EncodedWords.in(text(charset)) : null;
         }
 
         /** {@return whether the value has the form of an RFC 2047 encoded word} */

@@ -92,7 +92,9 @@ class SafeFilenameTest {
 
     @Test
     void nameOfInvisibleCharacters_isEmpty() {
-        int[] invisible = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x2800, 0xFE00, 0xFE0F, 0xE0100, 0xE01EF};
+        int[] invisible = {
+            0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180D, 0x2800, 0xFE00, 0xFE0F, 0xE0100, 0xE01EF
+        };
         assertSafe("", "\u3164\uffa0");
         StringBuilder all = new StringBuilder();
         for (int c : invisible) {
