@@ -17,4 +17,12 @@ public final class TransferEncoding {
                         .saying("the body of a part " + problem)
                         .build());
     }
+
+    /**
+     * {@return the offset in the body of the byte at {@code index} of the content of a part; of the first byte if the content may have been
+     * decoded, because an index then does not show the position}
+     */
+    public static long offset(PartHead head, long index) {
+        return head.offset() + (decoder(head) == null ? index : 0);
+    }
 }

@@ -16,6 +16,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Transfer encodings, decoded alike by forms and by the blocking reader, at every split. */
 class TransferDecodingTest {
@@ -90,6 +91,32 @@ class TransferDecodingTest {
                         assertThrows(MultipartException.class, () -> push("base64", encoded, size), encoded);
                 assertEquals(pulled.getMessage(), pushed.getMessage(), encoded);
                 assertEquals(pulled.reason(), pushed.reason(), encoded);
+            }
+        }
+    }
+
+    /** The position of a decoded byte in the body is not known, so the offset is the start of the part, in both APIs. */
+    @Test
+    void decodedField_tooLarge_hasTheOffsetOfItsStart() throws IOException {
+        Upload body = upload("base64", "QUJDREVGRw==");
+        FormOptions options = FormOptions.inMemory(MemoryBudget.of(1 << 20))
+                .preset(Preset.COMPATIBLE)
+                .maxFieldBytes(4)
+                .build();
+        FormOptions eager = options.toBuilder()
+                .decider(part -> PartDecision.storeInMemory())
+                .build();
+        FormOptions small = options.toBuilder().maxInMemoryBytes(700).build();
+        Upload large = upload("base64", "QUJD".repeat(100));
+        try (MultipartReader reader = MultipartReader.create(body.toStream(), Upload.BOUNDARY, options.multipart());
+                MultipartForm form = Forms.of(options).read(body.toStream(), "multipart/form-data; boundary=x")) {
+            MultipartReader.Part part = reader.nextPart();
+            for (Executable read : List.<Executable>of(
+                    part::text,
+                    form.part("f")::text,
+                    () -> Forms.of(eager).read(body.toStream(), "multipart/form-data; boundary=x"),
+                    () -> Forms.of(small).read(large.toStream(), "multipart/form-data; boundary=x"))) {
+                assertEquals(82, assertThrows(MultipartException.class, read).offset());
             }
         }
     }

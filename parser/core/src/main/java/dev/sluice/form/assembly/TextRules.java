@@ -5,6 +5,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.PartHead;
 import dev.sluice.buffer.Text;
 import dev.sluice.form.storage.StoredContent;
+import dev.sluice.header.TransferEncoding;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -73,7 +74,7 @@ public final class TextRules {
     static MultipartException tooLarge(PartHead head, long max) {
         return head.because(MultipartException.Reason.FIELD_TOO_LARGE)
                 .limit(max)
-                .at(head.offset() + max)
+                .at(TransferEncoding.offset(head, max))
                 .build();
     }
 }

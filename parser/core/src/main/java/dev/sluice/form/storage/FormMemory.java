@@ -4,6 +4,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.form.MemoryBudget;
+import dev.sluice.header.TransferEncoding;
 import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -165,7 +166,7 @@ public final class FormMemory implements AutoCloseable {
     MultipartException rejection(PartHead head, long size) {
         return overLimit
                 ? head.because(Reason.IN_MEMORY_TOO_LARGE)
-                        .at(head.offset() + size)
+                        .at(TransferEncoding.offset(head, size))
                         .limit(max)
                         .build()
                 : rejection();
