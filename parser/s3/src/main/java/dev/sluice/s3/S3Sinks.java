@@ -27,7 +27,7 @@ public class S3Sinks {
 
     private final AtomicInteger active = new AtomicInteger();
     private final AtomicReference<@Nullable CompletableFuture<Void>> idle = new AtomicReference<>();
-    private final AtomicReference<@Nullable CompletableFuture<Void>> probed = new AtomicReference<>();
+    private @Nullable CompletableFuture<Void> probed;
 
     final ObjectStore store;
     final CommitProtocol protocol;
@@ -80,16 +80,12 @@ public class S3Sinks {
         return probed().copy();
     }
 
-    CompletableFuture<Void> probed() {
-        CompletableFuture<Void> known = probed.get();
-        if (known != null && !known.isCompletedExceptionally()) {
-            return known;
+    /** {@return the last probe, or a new one if it has failed} */
+    synchronized CompletableFuture<Void> probed() {
+        if (probed == null || probed.isCompletedExceptionally()) {
+            probed = Retries.tryCall(new StoreProbe(protocol)::run);
         }
-        CompletableFuture<Void> made = new CompletableFuture<>();
-        if (probed.compareAndSet(known, made)) {
-            Retries.forward(Retries.tryCall(new StoreProbe(protocol)::run), made);
-        }
-        return Objects.requireNonNull(probed.get());
+        return probed;
     }
 
     /**
