@@ -229,7 +229,6 @@ final class FormExchange implements FormSource {
                 Objects.requireNonNull(group.executor()).execute(work);
             } catch (RuntimeException | Error e) { // such as an OutOfMemoryError if no thread can be created
                 Objects.requireNonNull(intake).abort(e);
-                work.run(); // the form was aborted, so this only ends it
             }
         }
     }
