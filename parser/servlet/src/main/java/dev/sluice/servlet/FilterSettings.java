@@ -86,12 +86,23 @@ record FilterSettings(
     }
 
     /** {@return whether there is a body} Some clients send a Content-Type with every GET. */
-    private static boolean hasBody(HttpServletRequest request) {
+    private boolean hasBody(HttpServletRequest request) {
         long length = request.getContentLengthLong();
-        return length > 0
-                || length < 0
-                        && (request.getHeader("Transfer-Encoding") != null
-                                || !request.getProtocol().startsWith("HTTP/1"));
+        if (length >= 0) {
+            return length > 0;
+        } else if (request.getProtocol().startsWith("HTTP/1")) {
+            return request.getHeader("Transfer-Encoding") != null;
+        }
+        return methods.contains(request.getMethod()) || !isFinished(request);
+    }
+
+    /** {@return whether a request without a length has no body, if the container can tell before the body is read} */
+    private static boolean isFinished(HttpServletRequest request) {
+        try {
+            return request.getInputStream().isFinished();
+        } catch (IOException | IllegalStateException e) { // a filter has called getReader
+            return false;
+        }
     }
 
     /**

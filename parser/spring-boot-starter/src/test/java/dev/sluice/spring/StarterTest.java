@@ -762,6 +762,18 @@ class StarterTest {
         assertTrue(response.headers().firstValue("Connection").isEmpty(), response.headers()::toString);
     }
 
+    /** Over HTTP/2, a request without a body has no {@code Content-Length}. */
+    @Test
+    void getOverHttp2_withContentTypeOfAForm_isPassed() throws Exception {
+        start(List.of(Uploads.class), "--server.http2.enabled=true");
+        get("/"); // upgrades the connection to HTTP/2
+        HttpResponse<String> response =
+                send(HttpRequest.newBuilder().header("Content-Type", FORM), "/actuator/metrics");
+        assertEquals(HttpClient.Version.HTTP_2, response.version());
+        assertEquals(200, response.statusCode(), response::body);
+        assertEquals(405, send("GET", "/actuator/metrics", FORM, "--").statusCode());
+    }
+
     @Test
     void findRejection_withCircularCauses_ends() {
         Exception one = new Exception();
