@@ -27,8 +27,8 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 /**
  * Retries failed requests, and creates the exceptions for requests whose last attempt fails. Thread-safe.
  *
- * <p>Until the store responds for the first time, a failed connection is retried only once: the address is probably wrong, and the start of
- * the application must not wait for it.
+ * <p>Until the store responds for the first time, a request that gets no response is retried only once, unless it exceeds its time limit. The
+ * address, the certificate or the credentials are probably wrong, and the start of the application must not wait for them.
  */
 final class Retries {
     private static final int MAX_FIRST_CONNECTIONS = 2;
@@ -121,7 +121,7 @@ final class Retries {
             }
             Throwable conflict = isStatus(reason, 409) ? reason : earlier;
             Cause cause = transientCause(reason);
-            boolean isUnreachable = !hasResponded && connectFailure(reason) != null;
+            boolean isUnreachable = !hasResponded && cause == Cause.CONNECTION;
             if (cause == null || number >= (isUnreachable ? Math.min(attempts, MAX_FIRST_CONNECTIONS) : attempts)) {
                 outcome.completeExceptionally(
                         explained(what, conflict != null && isStatus(reason, 404) ? conflict : reason));

@@ -222,6 +222,16 @@ class RequestTest {
         assertEquals(hasResponded ? 5 : 2, made.get());
     }
 
+    @Test
+    void missingCredentials_areLookedForTwice() {
+        AtomicInteger made = new AtomicInteger();
+        failure(upload(5, () -> {
+            made.incrementAndGet();
+            return CompletableFuture.failedFuture(SdkClientException.create("Unable to load credentials"));
+        }));
+        assertEquals(2, made.get());
+    }
+
     @ParameterizedTest
     @CsvSource({"500, 100", "503, 500", "429, 500"})
     void pause_doubles_andIsLongerIfTheStoreIsBusy(int status, long longest) {
