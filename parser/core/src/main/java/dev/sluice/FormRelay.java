@@ -192,7 +192,7 @@ public final class FormRelay implements AutoCloseable {
                 this::close);
     }
 
-    /** Relays the next event. {@return false if there is none} */
+    /** Relays the next event. {@return whether another may follow it} */
     private boolean relay() throws IOException {
         switch (decoder.next()) {
             case NEED_INPUT -> {
@@ -206,7 +206,8 @@ public final class FormRelay implements AutoCloseable {
                 }
             }
             case END -> {
-                return end();
+                end();
+                return false;
             }
             default -> { // PART_END
                 if (passing) {
@@ -228,9 +229,9 @@ public final class FormRelay implements AutoCloseable {
         }
     }
 
-    private boolean end() throws IOException {
+    private void end() throws IOException {
         if (ended) {
-            return false;
+            return;
         }
         ended = true;
         for (Part part; (part = added.poll()) != null; ) {
@@ -238,7 +239,6 @@ public final class FormRelay implements AutoCloseable {
             write(Objects.requireNonNull(part.content), true);
         }
         waiting.add(encoder.finish());
-        return true;
     }
 
     /**

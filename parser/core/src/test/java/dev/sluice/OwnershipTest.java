@@ -216,6 +216,7 @@ class OwnershipTest {
         assertEquals("y", head.header("x"));
         assertEquals(2, head.headers().size());
         assertEquals(head.offset() - "pre\r\n--x\r\n".length(), head.headerBytes());
+        assertEquals(2 * head.offset(), head.within(head).offset());
     }
 
     @Test
