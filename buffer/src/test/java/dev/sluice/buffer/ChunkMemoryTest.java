@@ -465,7 +465,6 @@ class ChunkMemoryTest {
 
     @Test
     void open_allocatesNothing() {
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (LeakLevel disabled = LeakLevel.of(Level.DISABLED)) {
             assertEquals(Level.DISABLED, ResourceLeakDetector.getLevel(), disabled::toString);
             ByteBuf[] chunks = {
@@ -487,24 +486,56 @@ class ChunkMemoryTest {
             Delimiter delimiter = Delimiter.of("----WebKitFormBoundary7MA4YWxkTrZu0gW".getBytes(US_ASCII));
             DelimiterSearch search = new DelimiterSearch(delimiter, false);
             for (ByteBuf chunk : chunks) {
-                // The JVM itself allocates when it links or compiles code, so only the quietest of 20 windows counts.
-                long least = Long.MAX_VALUE;
-                for (int window = 0; window < 20; window++) {
-                    long before = threads.getCurrentThreadAllocatedBytes();
-                    for (int round = 0; round < 100; round++) {
-                        chunk.retain();
-                        memory.open(chunk);
-                        assertEquals(1000, search.find(memory, memory.start(), memory.end()) + search.matchEnd());
-                        memory.refresh();
-                        memory.close();
-                        search.reset();
-                    }
-                    least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-                }
-                assertEquals(0, least, () -> "bytes allocated for 100 chunks of " + chunk);
+                long allocated = allocatedBytes(() -> {
+                    chunk.retain();
+                    memory.open(chunk);
+                    assertEquals(1000, search.find(memory, memory.start(), memory.end()) + search.matchEnd());
+                    memory.refresh();
+                    memory.close();
+                    search.reset();
+                });
+                assertEquals(0, allocated, () -> "bytes allocated for 100 chunks of " + chunk);
                 chunk.release();
             }
         }
+    }
+
+    @Test
+    void slicesOfOneBuffer_areReadWithOneView() {
+        try (LeakLevel disabled = LeakLevel.of(Level.DISABLED)) {
+            assertEquals(Level.DISABLED, ResourceLeakDetector.getLevel(), disabled::toString);
+            ByteBuf root = PooledByteBufAllocator.DEFAULT
+                    .directBuffer(2000)
+                    .writeBytes(BODY)
+                    .writeBytes(BODY);
+            ByteBuf first = root.slice(0, 1000).skipBytes(10);
+            ByteBuf second = root.slice(1000, 1000);
+            long allocated = allocatedBytes(() -> {
+                memory.borrow(first);
+                assertEquals(BODY[10], memory.getByte(10));
+                memory.detach();
+                memory.borrow(second);
+                assertEquals(BODY[999], memory.getByte(999));
+                memory.detach();
+            });
+            assertEquals(0, allocated);
+            root.release();
+        }
+    }
+
+    /** {@return the number of bytes that 100 runs of {@code work} allocate} */
+    private static long allocatedBytes(Runnable work) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        // The JVM itself allocates when it links or compiles code, so only the quietest of 20 windows counts.
+        long least = Long.MAX_VALUE;
+        for (int window = 0; window < 20; window++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int round = 0; round < 100; round++) {
+                work.run();
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        return least;
     }
 
     private static byte[] bytesOf(ByteBuf buffer) {

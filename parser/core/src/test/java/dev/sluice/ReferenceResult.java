@@ -3,7 +3,10 @@ package dev.sluice;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceLimits;
 import dev.sluice.testkit.Soup;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +14,24 @@ import java.util.List;
 /** The result of the reference parser as a {@link Decoding.Result}. */
 final class ReferenceResult {
     private static final int REPORTED = 100;
+
+    /** Its heap buffers do not begin at index 0 of their arrays, like most buffers of a pool. */
+    private static final ByteBufAllocator ALLOCATOR = new AbstractByteBufAllocator() {
+        @Override
+        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+            return Unpooled.buffer(initialCapacity + 7).slice(7, initialCapacity);
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return false;
+        }
+    };
 
     private ReferenceResult() {}
 
@@ -23,7 +44,8 @@ final class ReferenceResult {
             Preset preset,
             List<ByteBuf> chunks,
             String what) {
-        MultipartOptions options = DecoderProbe.limits(limits).preset(preset).build();
+        MultipartOptions options =
+                DecoderProbe.limits(limits).preset(preset).allocator(ALLOCATOR).build();
         Decoding.Result actual;
         try {
             actual = Decoding.decode(Boundary.anyMultipart(contentType, preset), options, chunks);
