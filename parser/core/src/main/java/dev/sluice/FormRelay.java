@@ -203,6 +203,9 @@ public final class FormRelay implements AutoCloseable {
                 if (passing) {
                     ByteBuf data = decoder.data();
                     write(transfer == null ? data.retain() : transfer.decode(data), false);
+                    if (transfer != null && data.isReadable()) {
+                        transfer.decode(data); // throws, because the next byte is malformed
+                    }
                 }
             }
             case END -> {

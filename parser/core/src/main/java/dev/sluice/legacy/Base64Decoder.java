@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A decoder for base64 (RFC 2045 section 6.8). It skips bytes outside of the alphabet, as the RFC requires. The padding may be missing, but
@@ -42,12 +43,17 @@ final class Base64Decoder implements TransferDecoder {
         int size = 0;
         while (encoded.isReadable()) {
             int value = VALUES[encoded.readUnsignedByte()];
-            if (value == PADDING) {
-                size = pad(to, size);
+            String problem = problem(value);
+            if (problem != null && size == 0) {
+                throw malformed(problem);
+            } else if (problem != null) {
+                encoded.readerIndex(encoded.readerIndex() - 1);
+                return size;
+            } else if (value == PADDING) {
+                size = padded ? size : flush(to, size);
+                padded = true;
+                characters = (characters + 1) % GROUP;
             } else if (value >= 0) {
-                if (padded) {
-                    throw malformed("there are characters after the padding");
-                }
                 bits = bits << 6 | value;
                 if (++characters == GROUP) {
                     to[size++] = (byte) (bits >> 16);
@@ -60,19 +66,15 @@ final class Base64Decoder implements TransferDecoder {
         return size;
     }
 
-    private int pad(byte[] to, int size) throws IOException {
-        int after = size;
-        if (!padded) {
-            if (characters < 2) {
-                throw malformed("the padding comes before the second character of a group");
-            }
-            after = flush(to, size);
-            padded = true;
-        } else if (characters == 0) {
-            throw malformed("there is too much padding");
+    /** {@return why the next character is malformed, or null} */
+    private @Nullable String problem(int value) {
+        if (value != PADDING) {
+            return value >= 0 && padded ? "there are characters after the padding" : null;
+        } else if (padded) {
+            return characters == 0 ? "there is too much padding" : null;
+        } else {
+            return characters < 2 ? "the padding comes before the second character of a group" : null;
         }
-        characters = (characters + 1) % GROUP;
-        return after;
     }
 
     /** Writes the bytes of an incomplete group. */

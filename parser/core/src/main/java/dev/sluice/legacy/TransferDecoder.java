@@ -28,8 +28,11 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
     /**
      * {@return the decoded bytes, in a new array}
      *
-     * @param encoded the next bytes of the content, <em>borrowed</em>, which are read to their end
-     * @throws IOException if the bytes are malformed; the decoder cannot be used afterwards
+     * <p>Bytes before a malformed one are decoded first, so that the result does not depend on how the content was split: the malformed
+     * byte remains in {@code encoded}, and the next call throws.
+     *
+     * @param encoded the next bytes of the content, <em>borrowed</em>, which are read to their end or up to a malformed byte
+     * @throws IOException if a byte is malformed and no bytes before it can be decoded; the decoder cannot be used afterwards
      */
     default ByteBuf decode(ByteBuf encoded) throws IOException {
         byte[] to = new byte[encoded.readableBytes() + MAX_KEPT];
@@ -47,7 +50,7 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
     }
 
     /**
-     * Decodes all bytes of {@code encoded}.
+     * Decodes {@code encoded}, as {@link #decode(ByteBuf)}.
      *
      * @param to receives the bytes; must have room for {@link #MAX_KEPT} more than {@code encoded} has
      * @return the number of bytes written, from index 0

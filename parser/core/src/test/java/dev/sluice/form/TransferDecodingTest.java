@@ -121,6 +121,32 @@ class TransferDecodingTest {
         }
     }
 
+    /** The limit applies to the bytes before the malformed one, even if both are in the same chunk. */
+    @Test
+    void base64_malformedBehindTheLimit_everySplit_isTooLarge() throws IOException {
+        String encoded = "QUJDQUJD=";
+        MultipartOptions most3 = OPTIONS.toBuilder().maxFieldBytes(3).build();
+        FormOptions options = FormOptions.inMemory(MemoryBudget.of(1 << 20), most3)
+                .decider(head -> PartDecision.storeInMemory())
+                .build();
+        byte[] body = upload("base64", encoded).toBytes();
+        for (int chunk = 1; chunk <= body.length; chunk++) {
+            try (PushedForm form = PushedForm.create(Upload.BOUNDARY, options)) {
+                int size = chunk;
+                MultipartException e = assertThrows(
+                        MultipartException.class, () -> Upload.feed(form, body, 0, body.length, size), "" + size);
+                assertEquals(Reason.FIELD_TOO_LARGE, e.reason(), "in chunks of " + chunk);
+            }
+        }
+        try (MultipartReader reader =
+                MultipartReader.create(upload("base64", encoded).toStream(), Upload.BOUNDARY, most3)) {
+            MultipartReader.Part part = reader.nextPart();
+            assertEquals(
+                    Reason.FIELD_TOO_LARGE,
+                    assertThrows(MultipartException.class, part::text).reason());
+        }
+    }
+
     @Test
     void quotedPrintable_everySplit_isDecodedAlike() throws IOException {
         for (String encoded :

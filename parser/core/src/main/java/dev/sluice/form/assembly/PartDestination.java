@@ -122,7 +122,14 @@ public final class PartDestination implements AutoCloseable {
 
     /** @param data bytes of the part before transfer decoding, <em>borrowed</em> */
     Readiness write(ByteBuf data) throws IOException {
-        return receive(transfer == null ? data : transfer.decode(data));
+        if (transfer == null) {
+            return receive(data);
+        }
+        Readiness ready = receive(transfer.decode(data));
+        if (data.isReadable()) {
+            transfer.decode(data); // throws, because the next byte is malformed
+        }
+        return ready;
     }
 
     private Readiness receive(ByteBuf data) throws IOException {
