@@ -46,7 +46,10 @@ final class Readers implements AutoCloseable {
             Map<String, String> readers,
             Collection<Agreement> peers,
             List<Disagreement> disagreements) {
-        /** Returns the combined results of two comparisons with different seeds and the same readers. */
+        /**
+         * Returns the combined results of this comparison and a later one with another seed. The environment is the one of the later
+         * comparison, with both commands and the sum of the times.
+         */
         Report and(Report other) {
             Map<Sample.Origin, Long> allForms = new TreeMap<>(forms);
             other.forms.forEach((origin, count) -> allForms.merge(origin, count, Long::sum));
@@ -54,12 +57,12 @@ final class Readers implements AutoCloseable {
             all.add(new Findings(other.peers, other.disagreements));
             Provenance both = new Provenance(
                     provenance.command() + "` and `" + other.provenance.command(),
-                    provenance.date(),
-                    provenance.machine(),
-                    provenance.jvm(),
-                    provenance.versions(),
+                    other.provenance.date(),
+                    other.provenance.machine(),
+                    other.provenance.jvm(),
+                    other.provenance.versions(),
                     provenance.seconds() + other.provenance.seconds());
-            return new Report(both, seed, allForms, readers, all.peers(), all.disagreements());
+            return new Report(both, seed, allForms, other.readers, all.peers(), all.disagreements());
         }
     }
 
