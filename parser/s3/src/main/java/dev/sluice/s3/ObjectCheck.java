@@ -65,9 +65,13 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
             CompletableFuture<String> known = sum == null
                     ? checksum(target.key(), found.eTag())
                     : CompletableFuture.completedFuture(composite.equals(sum) ? crc32 : sum);
-            return known.thenApply(stored -> {
+            return Retries.compose(known, (stored, unread) -> {
+                if (unread != null) {
+                    return CompletableFuture.failedFuture(unread);
+                }
                 requireSame(crc32, stored);
-                return new Stored(target.key(), found.eTag(), found.versionId(), size, crc32);
+                return CompletableFuture.completedFuture(
+                        new Stored(target.key(), found.eTag(), found.versionId(), size, crc32));
             });
         });
     }

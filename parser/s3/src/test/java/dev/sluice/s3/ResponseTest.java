@@ -11,6 +11,7 @@ import dev.sluice.form.StoreMetrics;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -70,6 +71,7 @@ class ResponseTest {
         private int aborts;
         private int reads;
         private int cutRead;
+        private CompletableFuture<Void> cutTime = CompletableFuture.completedFuture(null);
         private int heads;
         private CompletableFuture<PutObjectResponse> sent = CompletableFuture.completedFuture(
                 PutObjectResponse.builder().eTag("tag").build());
@@ -151,7 +153,7 @@ class ResponseTest {
         }
 
         /** {@return a body that ends too early} */
-        private static SdkPublisher<ByteBuffer> cut() {
+        private SdkPublisher<ByteBuffer> cut() {
             return SdkPublisher.adapt(reader -> {
                 reader.onSubscribe(new Subscription() {
                     @Override
@@ -160,7 +162,7 @@ class ResponseTest {
                     @Override
                     public void cancel() {}
                 });
-                reader.onError(new IOException("the connection was closed"));
+                cutTime.thenRun(() -> reader.onError(new IOException("the connection was closed")));
             });
         }
 
@@ -328,6 +330,20 @@ class ResponseTest {
         stored.cancel(true);
         client.headed.complete(Store.HEAD);
         assertEquals(0, client.reads);
+    }
+
+    /** Reading a large object again would take bandwidth and a connection for nothing. */
+    @Test
+    void object_cancelledWhileItIsRead_isNotReadAgain() throws Exception {
+        ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
+        client.cutRead = 1;
+        client.cutTime = new CompletableFuture<>();
+        CompletableFuture<ObjectStore.Stored> stored = store.put(target, Segment.of(CONTENT));
+        assertEquals(1, client.reads);
+        stored.cancel(true);
+        client.cutTime.complete(null);
+        store.after(Duration.ofMillis(50)).get(); // the pause before a second attempt is 1 ms
+        assertEquals(1, client.reads);
     }
 
     @Test
