@@ -201,11 +201,7 @@ public final class FormRelay implements AutoCloseable {
             case PART_BEGIN -> begin(decoder.head());
             case DATA -> {
                 if (passing) {
-                    ByteBuf data = decoder.data();
-                    write(transfer == null ? data.retain() : transfer.decode(data), false);
-                    if (transfer != null && data.isReadable()) {
-                        transfer.decode(data); // throws, because the next byte is malformed
-                    }
+                    writeContent(decoder.data());
                 }
             }
             case END -> {
@@ -219,6 +215,16 @@ public final class FormRelay implements AutoCloseable {
             }
         }
         return true;
+    }
+
+    private void writeContent(ByteBuf data) throws IOException {
+        if (transfer == null) {
+            write(data.retain(), false);
+            return;
+        }
+        do {
+            write(transfer.decode(data), false);
+        } while (data.isReadable()); // a second call throws, because the next byte is malformed
     }
 
     private void begin(PartHead client) throws IOException {

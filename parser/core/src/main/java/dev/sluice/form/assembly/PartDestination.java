@@ -125,10 +125,10 @@ public final class PartDestination implements AutoCloseable {
         if (transfer == null) {
             return receive(data);
         }
-        Readiness ready = receive(transfer.decode(data));
-        if (data.isReadable()) {
-            transfer.decode(data); // throws, because the next byte is malformed
-        }
+        Readiness ready;
+        do {
+            ready = receive(transfer.decode(data));
+        } while (data.isReadable()); // a second call throws, because the next byte is malformed
         return ready;
     }
 
