@@ -81,11 +81,16 @@ public class S3Sinks {
     }
 
     /** {@return the last probe, or a new one if it has failed} */
-    synchronized CompletableFuture<Void> probed() {
-        if (probed == null || probed.isCompletedExceptionally()) {
-            probed = Retries.tryCall(new StoreProbe(protocol)::run);
+    CompletableFuture<Void> probed() {
+        CompletableFuture<Void> made = new CompletableFuture<>();
+        synchronized (this) {
+            if (probed != null && !probed.isCompletedExceptionally()) {
+                return probed;
+            }
+            probed = made;
         }
-        return probed;
+        Retries.forward(Retries.tryCall(new StoreProbe(protocol)::run), made); // without the lock
+        return made;
     }
 
     /**

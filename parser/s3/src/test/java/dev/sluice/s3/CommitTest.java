@@ -38,7 +38,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -948,6 +952,40 @@ class CommitTest {
             }
         };
         get(S3Sinks.builder(new MemoryStore(bucket, unproven), budget).build().probe());
+    }
+
+    /** The credentials provider of the SDK is called on the thread that makes a request, and may look for credentials on the network. */
+    @Test
+    void probe_whoseRequestBlocks_blocksOneThread() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        MemoryStore.Network blocking = new MemoryStore.Network() {
+            @Override
+            public <T> CompletableFuture<T> send(String name, Supplier<T> work) {
+                begun.countDown();
+                try {
+                    released.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                return MemoryStore.Network.super.send(name, work);
+            }
+        };
+        S3Sinks blocked =
+                S3Sinks.builder(new MemoryStore(bucket, blocking), budget).build();
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            Future<CompletableFuture<Void>> first = threads.submit(blocked::probe);
+            begun.await();
+            CompletableFuture<Void> second = threads.submit(blocked::probe).get(10, TimeUnit.SECONDS);
+            assertFalse(second.isDone());
+            released.countDown();
+            get(first.get());
+            get(second);
+        } finally {
+            released.countDown();
+            threads.shutdown();
+        }
     }
 
     @Test
