@@ -1,6 +1,5 @@
 package dev.sluice.task;
 
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -11,13 +10,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * was written before its triggers or by earlier runs.
  */
 public final class SerialTask {
+    /** Set if {@link #trigger()} has returned true, and no call of {@link #run} has begun since. */
+    private static final int MUST_RUN = 1 << 31;
+
     private final Runnable task;
 
-    /** The number of triggers that have not been served; 0 while the task is idle. */
+    /** The number of triggers that have not been served, and {@link #MUST_RUN}; 0 while the task is idle. */
     private final AtomicInteger triggers = new AtomicInteger();
-
-    /** Whether {@link #trigger()} has returned true, and no call of {@link #run} has begun since. */
-    private final AtomicBoolean mustRun = new AtomicBoolean();
 
     /** @param task must not throw, because it would then never run again */
     public SerialTask(Runnable task) {
@@ -26,11 +25,7 @@ public final class SerialTask {
 
     /** {@return whether the task was idle, so that the caller must {@link #run} it} */
     public boolean trigger() {
-        boolean idle = triggers.getAndIncrement() == 0;
-        if (idle) {
-            mustRun.set(true);
-        }
-        return idle;
+        return triggers.getAndUpdate(count -> count == 0 ? MUST_RUN | 1 : count + 1) == 0;
     }
 
     /**
@@ -38,7 +33,7 @@ public final class SerialTask {
      * call has an effect, on any thread, because an executor may queue a call and then throw or discard it.
      */
     public void run() {
-        int served = mustRun.compareAndSet(true, false) ? 1 : 0;
+        int served = triggers.getAndUpdate(count -> count & ~MUST_RUN) < 0 ? 1 : 0;
         while (served != 0) {
             task.run();
             served = triggers.addAndGet(-served);

@@ -47,6 +47,29 @@ class SerialTaskTest {
         });
     }
 
+    /** An executor has discarded the run of the first trigger. */
+    @Test
+    void run_afterATriggerThatIsNeverRun_takesOverAtAnyTime() {
+        Lincheck.runConcurrentTest(Race.times(200), () -> {
+            Queue<Integer> added = new ConcurrentLinkedQueue<>();
+            SerialTask task = new SerialTask(added::poll);
+            Callable<Void> discarding = () -> {
+                task.trigger();
+                return null;
+            };
+            Callable<Void> takingOver = () -> {
+                added.add(1);
+                task.trigger();
+                task.run();
+                return null;
+            };
+            Race.explore(discarding, takingOver);
+            if (!added.isEmpty()) {
+                throw new AssertionError("the work was not done");
+            }
+        });
+    }
+
     @Test
     void trigger_duringRun_repeatsTaskOnce() {
         List<SerialTask> self = new ArrayList<>();
