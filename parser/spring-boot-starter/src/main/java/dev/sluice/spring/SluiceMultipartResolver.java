@@ -53,6 +53,7 @@ final class SluiceMultipartResolver extends StandardServletMultipartResolver {
                         "the form was rejected",
                         MultipartException.because(MultipartException.Reason.MALFORMED_CONTENT_DISPOSITION)
                                 .saying("the Content-Disposition of a part cannot be parsed by Spring")
+                                .cause(failure)
                                 .build());
             }
             super.handleParseFailure(failure);
