@@ -326,6 +326,8 @@ class ConnectionTest {
             server.close();
             upload.response.complete(late);
         }
+        workers.shutdown(); // a worker may not have received the response yet
+        assertTrue(workers.awaitTermination(2, TimeUnit.MINUTES));
         assertEquals(0, late.refCnt());
     }
 
