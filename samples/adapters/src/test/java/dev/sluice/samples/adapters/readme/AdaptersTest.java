@@ -49,6 +49,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Hooks;
 import reactor.netty.DisposableServer;
+import reactor.netty.channel.AbortedException;
 
 /** Uploads to real servers through the adapters of the guide. After each test, memory and files must be released. */
 @Timeout(300)
@@ -288,6 +289,7 @@ class AdaptersTest {
         } finally {
             Hooks.resetOnErrorDropped();
         }
+        dropped.removeIf(AbortedException.class::isInstance); // Reactor Netty had already cancelled the form
         assertEquals(List.of(), dropped);
         assertEquals(4, ended.size());
     }
