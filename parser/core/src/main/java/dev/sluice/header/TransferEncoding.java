@@ -19,8 +19,10 @@ public final class TransferEncoding {
     }
 
     /**
-     * {@return the offset in the body of the byte at {@code index} of the content of a part; of the first byte if the content may have been
-     * decoded, because an index then does not show the position}
+     * {@return the offset in the multipart body of a byte of a part's content} If the content may have been decoded, the position of the
+     * byte is not known, and the result is the offset at which the content starts.
+     *
+     * @param index the index of the byte in the content
      */
     public static long offset(PartHead head, long index) {
         return head.offset() + (decoder(head) == null ? index : 0);

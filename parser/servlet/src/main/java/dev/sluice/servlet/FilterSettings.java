@@ -93,11 +93,11 @@ record FilterSettings(
         } else if (request.getProtocol().startsWith("HTTP/1")) {
             return request.getHeader("Transfer-Encoding") != null;
         }
-        return methods.contains(request.getMethod()) || !isFinished(request);
+        return methods.contains(request.getMethod()) || !isKnownToBeEmpty(request);
     }
 
-    /** {@return whether a request without a length has no body, if the container can tell before the body is read} */
-    private static boolean isFinished(HttpServletRequest request) {
+    /** {@return whether the container already knows that a request without a length has no body} */
+    private static boolean isKnownToBeEmpty(HttpServletRequest request) {
         try {
             return request.getInputStream().isFinished();
         } catch (IOException | IllegalStateException e) { // a filter has called getReader

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class MultipartRequest extends HttpServletRequestWrapper {
     /**
-     * The attribute of a servlet with {@code @MultipartConfig} in Jetty. It makes {@code getParameter} look for parts. If
-     * the body was consumed, Jetty finds none, and fails again at the end of the request, which closes the connection.
+     * The request attribute that Jetty sets for a servlet with {@code @MultipartConfig}. It makes {@code getParameter} parse the body. If
+     * the body was consumed, parsing fails, and Jetty throws that failure again at the end of the request and closes the connection.
      */
     private static final String JETTY_MULTIPART_CONFIG = "org.eclipse.jetty.multipartConfig";
 

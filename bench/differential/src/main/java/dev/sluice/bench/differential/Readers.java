@@ -47,8 +47,8 @@ final class Readers implements AutoCloseable {
             Collection<Agreement> peers,
             List<Disagreement> disagreements) {
         /**
-         * Returns the combined results of this comparison and a later one with another seed. The environment is the one of the later
-         * comparison, with both commands and the sum of the times.
+         * Returns the combined results of this comparison and a later one with another seed. The environment is taken from the later
+         * comparison, except for the commands, which are joined, and the times, which are added.
          */
         Report and(Report other) {
             Map<Sample.Origin, Long> allForms = new TreeMap<>(forms);
