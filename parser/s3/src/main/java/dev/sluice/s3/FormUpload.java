@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Content.</b> A sink fills segments. A full segment becomes a {@link Job}: one piece of a multipart upload. A file that ends before its
  * first piece is sent is stored by one request: at once if its segment is leased, otherwise when the form is committed. So a small form that
- * fails costs no request. A segment is small until it needs a lease of memory. For this its sink waits in a queue, mostly only for an event;
- * {@link SegmentMemory} explains why forms cannot block each other.
+ * fails costs no request. A segment is small until it needs a lease of memory. Its sink then waits in a queue, usually only until the next
+ * event; {@link SegmentMemory} explains why forms cannot block each other.
  *
  * <p><b>Requests.</b> An intent is written before anything of the form, and before each multipart upload, except for files with a chosen
  * key. If the form fails, requests that send or complete content are cancelled, to free their memory. Requests that write an intent or create
