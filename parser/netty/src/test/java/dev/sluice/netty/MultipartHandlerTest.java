@@ -33,6 +33,7 @@ import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
@@ -697,6 +698,8 @@ class MultipartHandlerTest {
         FullHttpResponse response = channel.readOutbound();
         assertEquals(100, response.status().code());
         response.release();
+        channel.flushInbound();
+        assertNull(channel.readOutbound(), "a second 100 (Continue)");
         channel.writeInbound(content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
         assertAnswer(200, false);
     }
@@ -772,6 +775,21 @@ class MultipartHandlerTest {
         }
         assertBadRequestAndClose();
         assertFalse(channel.isOpen());
+    }
+
+    /** The content is copied, because its network read keeps much more memory. */
+    @Test
+    void malformedContent_thatWaits_isAnsweredWith400() {
+        open(onLoop());
+        upload.response = new CompletableFuture<>();
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        ByteBuf read = PooledByteBufAllocator.DEFAULT.directBuffer(64 << 10).writeZero(2);
+        HttpContent damaged = new DefaultHttpContent(read.readSlice(1));
+        damaged.setDecoderResult(DecoderResult.failure(new DecoderException("on purpose")));
+        channel.writeInbound(head("/upload"), damaged);
+        upload.response.complete(Upload.text(200, ""));
+        assertAnswer(200, false);
+        assertAnswer(400, true);
     }
 
     /** Checks the next encoded response and releases it. */
@@ -1099,8 +1117,9 @@ class MultipartHandlerTest {
 
     @Test
     void handlerRemoved_abortsItsFormAndReleasesItsMessages() {
-        open(onWorkers(workers));
-        channel.writeInbound(head("/upload"), content(Upload.body(200_000)));
+        open(onWorkers(workers).bytesPerTurn(1 << 20));
+        channel.writeInbound(head("/upload"), content(Upload.body(600_000)), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.writeInbound(head("/next"), content(new byte[10]));
         channel.pipeline().removeLast();
         assertTrue(channel.config().isAutoRead());
         workers.run();
@@ -1241,6 +1260,18 @@ class MultipartHandlerTest {
         request.setProtocolVersion(HttpVersion.HTTP_1_0);
         channel.writeInbound(request, content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
         assertAnswer(200, true);
+    }
+
+    @Test
+    void response_withTransferEncoding_getsNoContentLength() {
+        open(onLoop());
+        FullHttpResponse chunked = Upload.text(200, "");
+        chunked.headers().set("Transfer-Encoding", "chunked");
+        upload.response = CompletableFuture.completedFuture(chunked);
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        FullHttpResponse sent = channel.readOutbound();
+        assertNull(sent.headers().get("Content-Length"));
+        sent.release();
     }
 
     @Test
