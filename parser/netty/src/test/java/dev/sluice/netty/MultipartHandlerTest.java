@@ -1079,7 +1079,8 @@ class MultipartHandlerTest {
         upload.shut();
         int share = (int) memory.capacity() / 8;
         byte[] body = Upload.body(2 * share);
-        channel.writeInbound(head("/upload"), content(body, 0, share));
+        channel.writeInbound(head("/upload"), content(body, 0, share / 2));
+        channel.writeInbound(content(body, share / 2, share));
         assertFalse(upload.failure.isDone());
         channel.writeInbound(content(body, share, body.length));
         assertAnswer(413, true);
@@ -1124,6 +1125,18 @@ class MultipartHandlerTest {
         assertTrue(channel.config().isAutoRead());
         workers.run();
         assertEquals(Reason.TRUNCATED, reason());
+    }
+
+    @Test
+    void response_afterTheConnectionWasClosed_isReleased() {
+        open(onLoop());
+        upload.response = new CompletableFuture<>();
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.close();
+        FullHttpResponse late = Upload.text(200, "late");
+        upload.response.complete(late);
+        channel.runPendingTasks();
+        assertEquals(0, late.refCnt());
     }
 
     // ---- shutdown
