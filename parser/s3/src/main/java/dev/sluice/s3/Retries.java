@@ -96,8 +96,7 @@ final class Retries {
     }
 
     /**
-     * @param earlier the last conflict (409), or null. A conflict may make the store forget the upload, so if a later attempt fails with
-     *     404, the conflict is reported
+     * @param earlier the last failure of an earlier attempt that {@link #moreExact} may prefer, or null
      */
     private <T> void attempt(
             String what,
@@ -119,25 +118,38 @@ final class Retries {
                 outcome.complete(value);
                 return;
             }
-            Throwable conflict = isStatus(reason, 409) ? reason : earlier;
             Cause cause = transientCause(reason);
             boolean isUnreachable = !hasResponded && cause == Cause.CONNECTION;
             if (cause == null || number >= (isUnreachable ? Math.min(attempts, MAX_FIRST_CONNECTIONS) : attempts)) {
-                outcome.completeExceptionally(
-                        explained(what, conflict != null && isStatus(reason, 404) ? conflict : reason));
+                outcome.completeExceptionally(explained(what, moreExact(earlier, reason)));
                 return;
             }
+            Throwable kept = isStatus(reason, 409) || connectFailure(reason) != null ? reason : earlier;
             IsolatedCall.run(() -> metrics.retried(cause));
             long longest = (cause == Cause.BUSY ? 5 * pauseMillis : pauseMillis) << Math.min(number - 1, 6);
             long pause = longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
             after.apply(Duration.ofMillis(pause)).whenComplete((passed, closed) -> {
                 if (closed == null) {
-                    attempt(what, call, outcome, number + 1, conflict);
+                    attempt(what, call, outcome, number + 1, kept);
                 } else {
                     outcome.completeExceptionally(unwrap(closed));
                 }
             });
         });
+    }
+
+    /**
+     * {@return the failure that says more about the problem} A conflict may make the store forget the upload, so that a later attempt fails
+     * with 404. After a connection is refused, the SDK may not notice that the next one is refused as well, and report that it waited too
+     * long for a connection.
+     */
+    private static Throwable moreExact(@Nullable Throwable earlier, Throwable last) {
+        if (earlier == null) {
+            return last;
+        }
+        boolean isForgotten = isStatus(earlier, 409) && isStatus(last, 404);
+        boolean isUnnoticed = connectFailure(earlier) != null && transientCause(last) == Cause.CONNECTION;
+        return isForgotten || (isUnnoticed && connectFailure(last) == null) ? earlier : last;
     }
 
     /** {@return the reason of an error if another attempt may succeed, otherwise null} */

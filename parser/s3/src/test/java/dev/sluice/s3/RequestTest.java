@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -230,6 +231,21 @@ class RequestTest {
             return CompletableFuture.failedFuture(SdkClientException.create("Unable to load credentials"));
         }));
         assertEquals(2, made.get());
+    }
+
+    /** The SDK may lose the second failure to connect and time out. */
+    @Test
+    void refusedConnection_isReported_ifTheNextAttemptWaitsForAConnection() {
+        AtomicInteger made = new AtomicInteger();
+        Exception refused = new ConnectException("Connection refused: /127.0.0.1:1");
+        Exception late = new TimeoutException("Acquire operation took longer than 10000 milliseconds.");
+        CompletableFuture<ObjectStore.Piece> piece = upload(
+                5,
+                () -> CompletableFuture.failedFuture(
+                        SdkClientException.create("failed", made.getAndIncrement() == 0 ? refused : late)));
+        assertEquals(
+                "the object store cannot be reached: Connection refused: /127.0.0.1:1",
+                failure(piece).getMessage());
     }
 
     @ParameterizedTest
