@@ -54,9 +54,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Subscription;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.io.buffer.CloseableDataBuffer;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferFactory;
 import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.core.io.buffer.DataBufferWrapper;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
 import org.springframework.http.HttpHeaders;
@@ -241,6 +243,26 @@ class ReadersTest {
         List<Part> one = parts(body(form(10), chunk, buffers)).collectList().block(LONG);
         assertEquals(3, one.size());
         deleteAll(one);
+    }
+
+    /** A buffer that is neither Netty's nor Spring's own, such as Jetty's. */
+    private static final class ServerBuffer extends DataBufferWrapper implements CloseableDataBuffer {
+        ServerBuffer(DataBuffer bytes) {
+            super(bytes);
+        }
+
+        @Override
+        public void close() {
+            DataBufferUtils.release(dataBuffer());
+        }
+    }
+
+    @Test
+    void buffers_ofOtherServers_areReleased() {
+        MultiValueMap<String, Part> parts =
+                byName(body(form(3000), 1000, POOLED).map(ServerBuffer::new)).block(LONG);
+        assertWhole(parts, 3000);
+        parts.values().forEach(ReadersTest::deleteAll);
     }
 
     @Test
@@ -817,6 +839,18 @@ class ReadersTest {
                             .read(type, new Request(FORM_DATA, body(form(2000), chunk, POOLED)), Map.of())
                             .blockLast(LONG));
             assertEquals("maxFieldBytes", tooLarge.getBody().getProperties().get("limit"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4096})
+    void field_ofTheMaximumSize_isAccepted(int chunk) {
+        SluiceWebFlux exact = sluice(o -> o.maxFieldBytes(3));
+        for (ResolvableType type : List.of(BY_NAME, EVENT)) {
+            reader(exact, type, FORM_DATA)
+                    .read(type, new Request(FORM_DATA, body(form(0), chunk, POOLED)), Map.of())
+                    .doOnNext(ReadersTest::discard)
+                    .blockLast(LONG);
         }
     }
 
