@@ -9,6 +9,7 @@ import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3Sinks;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,12 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 class StoreLifecycleTest {
+    private final S3Properties properties = new Binder(new MapConfigurationPropertySource(Map.of(
+                    "sluice.s3.bucket", "uploads",
+                    "sluice.s3.check-at-start", "false",
+                    "sluice.s3.sweep-interval", "1h")))
+            .bind(S3Properties.PREFIX, S3Properties.class)
+            .get();
     private final List<CompletableFuture<Void>> pauses = new ArrayList<>();
     private int sweeps;
 
@@ -46,12 +53,6 @@ class StoreLifecycleTest {
                 ObjectStore.class.getClassLoader(),
                 new Class<?>[] {ObjectStore.class},
                 (proxy, method, arguments) -> call(method.getName()));
-        S3Properties properties = new Binder(new MapConfigurationPropertySource(Map.of(
-                        "sluice.s3.bucket", "uploads",
-                        "sluice.s3.check-at-start", "false",
-                        "sluice.s3.sweep-interval", "1h")))
-                .bind(S3Properties.PREFIX, S3Properties.class)
-                .get();
         S3Sinks sinks = S3Sinks.builder(store, MemoryBudget.unlimited()).build();
         StoreLifecycle lifecycle = new StoreLifecycle(store, sinks, properties);
         for (int i = 0; i < 3; i++) {
@@ -64,5 +65,14 @@ class StoreLifecycleTest {
         List.copyOf(pauses).forEach(pause -> pause.complete(null));
         assertEquals(1, sweeps);
         assertEquals(5, pauses.size(), "pauses, including the pause before the next sweep");
+    }
+
+    @Test
+    void check_thatTimesOut_isCancelled() {
+        CompletableFuture<Void> check = new CompletableFuture<>();
+        Exception failure =
+                StoreHealth.failure(check, Duration.ofMillis(1), properties).orElseThrow();
+        assertEquals("Files cannot be stored in the bucket uploads: it does not respond.", failure.getMessage());
+        assertTrue(check.isCancelled());
     }
 }
