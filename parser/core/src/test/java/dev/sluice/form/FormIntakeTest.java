@@ -13,6 +13,7 @@ import dev.sluice.Preset;
 import dev.sluice.Throwing;
 import dev.sluice.form.flow.ChunkPool;
 import dev.sluice.form.storage.Spool;
+import dev.sluice.testkit.OpenFiles;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
@@ -402,6 +403,7 @@ class FormIntakeTest extends SpooledTest {
             assertEquals(
                     List.of(true, true, false, true, true),
                     form.parts().stream().map(FormPart::isInMemory).toList());
+            assertEquals(List.of(), OpenFiles.below(spool.path()));
         }
         upload.field("n".repeat(3_900), "") // each is charged with 12 KB
                 .field("n".repeat(3_900), "") // fits if the part of 6,000 bytes moves

@@ -497,6 +497,20 @@ class FormTest extends SpooledTest {
     }
 
     @Test
+    void unknownCharsetInANestedBody_isReportedForFieldsOnly() throws IOException {
+        for (String filename : List.of("", "; filename=a")) {
+            Upload upload = new Upload()
+                    .part(
+                            "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                            "--y\r\nContent-Disposition: attachment" + filename
+                                    + "\r\nContent-Type: text/plain; charset=klingon\r\n\r\nA\r\n--y--");
+            try (MultipartForm form = upload.read(compatible(options()).build())) {
+                assertEquals(filename.isEmpty() ? List.of(Deviation.UNKNOWN_CHARSET) : List.of(), kinds(form));
+            }
+        }
+    }
+
+    @Test
     void nestedBodyInANestedBody_isNotExpanded() throws IOException {
         String inner = "--z\r\n\r\ninner\r\n--z--";
         Upload upload = new Upload()
