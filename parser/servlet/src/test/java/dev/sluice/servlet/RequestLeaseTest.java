@@ -23,6 +23,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.Part;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -472,6 +473,21 @@ class RequestLeaseTest extends AppTestBase {
                 .getCause();
         assertInstanceOf(IllegalStateException.class, cause);
         assertTrue(cause.getMessage().contains("its body was not read"), cause::toString);
+    }
+
+    @Test
+    void destroy_afterLastByte_closesForm() throws Exception {
+        app.on((request, response) -> MultipartRequests.form(
+                        request,
+                        options -> options.progress(
+                                progress -> {
+                                    if (progress.ended()) {
+                                        app.filter().destroy();
+                                    }
+                                },
+                                Duration.ZERO)))
+                .start();
+        assertEquals(200, app.post("/", FORM).status());
     }
 
     @Test

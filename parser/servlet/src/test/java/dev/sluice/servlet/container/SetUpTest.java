@@ -314,9 +314,9 @@ class SetUpTest {
                 RawHttp connection = container.connect()) {
             for (int i = 0; i < 3; i++) {
                 RawHttp.Response answer = connection
-                        .send(FORM.post("/app/parameters?a=query&q=%62"))
+                        .send(FORM.post("/app/parameters?a=query&q=%62=c"))
                         .response();
-                assertEquals("200 [query, 1]b", answer.status() + " " + answer.body());
+                assertEquals("200 [query, 1]b=c", answer.status() + " " + answer.body());
             }
             RawHttp.Response malformed =
                     connection.send(FORM.post("/app/parameters?q=%zz")).response();
