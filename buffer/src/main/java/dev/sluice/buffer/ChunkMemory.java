@@ -86,7 +86,8 @@ public final class ChunkMemory {
     }
 
     /**
-     * Opens a chunk for reading, which ends with {@link #detach}. Retaining a chunk for every search would take longer than some searches.
+     * Opens a chunk for reading, which ends with {@link #detach}. The chunk is not retained, because that would take longer
+     * than some searches.
      *
      * @param next <em>borrowed</em> until {@link #detach}
      * @throws IllegalStateException if a chunk is open

@@ -64,7 +64,7 @@ public final class Text {
      * {@return the text of a range of a buffer}
      *
      * <p>A buffer with an array is decoded in place. Other memory is copied once, because a {@code String} can only be created from an
-     * array. A leak-aware buffer records nothing.
+     * array. Decoding leaves no record in a leak-aware buffer.
      *
      * @param buffer <em>borrowed</em>; its indices do not change
      */

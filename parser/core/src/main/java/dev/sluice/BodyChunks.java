@@ -219,7 +219,7 @@ public final class BodyChunks implements AutoCloseable {
         return streamLeft == 0;
     }
 
-    /** Releases the buffers that it holds, and closes the content that is being read. Idempotent. */
+    /** Releases all buffers of this object, and closes the content that is being read. Idempotent. */
     @Override
     public void close() throws IOException {
         closed = true;

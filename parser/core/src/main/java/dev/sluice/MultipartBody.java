@@ -150,9 +150,10 @@ public final class MultipartBody {
     }
 
     /**
-     * {@return the body for {@code java.net.http}, which is also a {@code Flow.Publisher<ByteBuffer>}} If the length is unknown, the client
-     * sends the body in chunks. The content is read by the thread that requests it. For a redirect or a retry, the client subscribes again;
-     * if the body is not {@linkplain #isReplayable() replayable}, the request then fails with an {@link IllegalStateException}.
+     * {@return a publisher of the body, for {@code java.net.http} or any other {@code Flow.Subscriber<ByteBuffer>}} If the length is unknown,
+     * the client sends the body in chunks. The content is read by the thread that requests it. For a redirect or a retry, the client
+     * subscribes again; if the body is not {@linkplain #isReplayable() replayable}, the request then fails with an
+     * {@link IllegalStateException}.
      */
     public HttpRequest.BodyPublisher publisher() {
         return new ChunkPublisher(
@@ -210,8 +211,8 @@ public final class MultipartBody {
         }
 
         /**
-         * Sets the boundary, which is random by default. Use a fixed boundary only in tests: content that contains it makes the body fail,
-         * and anyone who knows the boundary can supply such content.
+         * Sets the boundary, which is random by default. Use a fixed boundary only in tests: writing the body fails if content
+         * contains the boundary, and anyone who knows the boundary can supply such content.
          *
          * @throws IllegalArgumentException if {@code value} is not a boundary of RFC 2046
          * @throws IllegalStateException if a part was added before

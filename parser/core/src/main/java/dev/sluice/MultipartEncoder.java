@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Guarantees</h2>
  *
  * <ul>
- *   <li>Every body completed with {@link #finish()} is read by {@link Preset#STRICT} without a deviation, so all readers find the same
- *       parts in it.
+ *   <li>{@link Preset#STRICT} reads every body completed with {@link #finish()} without a deviation. Common readers find the same parts in
+ *       it, although some readers replace characters in names, or reject the body.
  *   <li>Content is not copied. {@link #write} returns the buffer that was passed to it.
  *   <li>{@link #write} fails if the content of a part contains the delimiter, even if the delimiter is split between buffers. With a
  *       {@linkplain Boundary#random random boundary}, this happens only if the content was copied from the body that is being written.

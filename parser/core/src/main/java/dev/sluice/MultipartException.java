@@ -44,7 +44,7 @@ public final class MultipartException extends IOException {
         }
     }
 
-    /** The reason of a rejection. Stable: constants are never renamed, and their meaning does not change. */
+    /** The reason for a rejection. Stable: constants are never renamed, and their meaning does not change. */
     public enum Reason {
         MISSING_BOUNDARY("the Content-Type has no boundary parameter"),
         /** The {@code boundary} parameter cannot be used (RFC 2046 section 5.1.1). */
@@ -187,7 +187,7 @@ public final class MultipartException extends IOException {
         return new Builder(reason);
     }
 
-    /** {@return the reason of the rejection} */
+    /** {@return the reason for the rejection} */
     public Reason reason() {
         return reason;
     }

@@ -354,8 +354,8 @@ public final class MultipartOptions {
 
         /**
          * Limits the bytes of a part that is read into memory as text, by default to 256 KiB. Reading a larger part as text fails with
-         * {@link Reason#FIELD_TOO_LARGE} (413). Until then, a field may be as large as a file. To reject a form when a field exceeds this
-         * limit, let its decider return {@link dev.sluice.form.PartDecision#storeInMemory()} for fields.
+         * {@link Reason#FIELD_TOO_LARGE} (413). A field that is not read as text may be as large as a file. To reject a
+         * form when a field exceeds this limit, let its decider return {@link dev.sluice.form.PartDecision#storeInMemory()} for fields.
          */
         public Builder maxFieldBytes(long value) {
             this.maxFieldBytes = Setting.MAX_FIELD_BYTES.check(value);

@@ -48,7 +48,7 @@ public final class HeadWriter {
     private static final MultipartOptions STRICT =
             MultipartOptions.builder().preset(Preset.STRICT).build();
 
-    /** The boundary of a form in which media types are checked. */
+    /** The boundary of a form that is created only to check a media type. */
     private static final Boundary FORM = Boundary.of("x");
 
     private final Boundary boundary;
