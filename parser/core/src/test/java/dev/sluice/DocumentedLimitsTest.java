@@ -38,7 +38,7 @@ class DocumentedLimitsTest {
         FormOptions forms = FormOptions.inMemory(MemoryBudget.unlimited()).build();
         MultipartOptions ofForms = forms.multipart();
         assertEquals(limitsOf(ofForms), limitsInColumn(FORMS));
-        assertEquals("as the body", cell("maxPartBytes", FORMS));
+        assertEquals("same as maxBodyBytes", cell("maxPartBytes", FORMS));
         assertTrue(ofForms.maxPartBytes() >= ofForms.maxBodyBytes(), "a part may not be the whole body");
         assertEquals(size(forms.spillThreshold()), cell("spillThreshold", FORMS));
         assertEquals(size(forms.maxInMemoryBytes()), cell("maxInMemoryBytes", FORMS));
