@@ -20,6 +20,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -1220,6 +1221,42 @@ class MultipartHandlerTest {
         assertTrue(channel.runScheduledPendingTasks() > TimeUnit.MINUTES.toNanos(30));
         channel.close();
         assertEquals(-1, channel.runScheduledPendingTasks());
+    }
+
+    /** The time of a long request does not count: the handler measures from its response or from the end of its body. */
+    @Test
+    void idleTimeout_beginsAfterALongRequest() {
+        List<EmbeddedChannel> all = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            open(onLoop().idleTimeout(Duration.ofSeconds(1)));
+            all.add(channel);
+        }
+        EmbeddedChannel lateResponse = all.get(0);
+        lateResponse.writeInbound(head("/other"), LastHttpContent.EMPTY_LAST_CONTENT);
+        EmbeddedChannel lateBody = all.get(1);
+        lateBody.writeInbound(head("/other"));
+        lateBody.writeOutbound(Upload.text(200, ""));
+        EmbeddedChannel unreadResponse = all.get(2);
+        unreadResponse.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+                ReferenceCountUtil.release(message);
+            }
+        });
+        upload.response = new CompletableFuture<>();
+        unreadResponse.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+
+        Eventually.after(1100); // the idle timeout is measured in real time
+        lateResponse.writeOutbound(Upload.text(200, ""));
+        lateBody.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        upload.response.complete(Upload.text(200, ""));
+        for (EmbeddedChannel each : all) {
+            each.runPendingTasks();
+            each.advanceTimeBy(2, TimeUnit.SECONDS); // for the handler's timer
+            each.runScheduledPendingTasks();
+            assertTrue(each.isOpen(), "channel " + all.indexOf(each));
+            each.finishAndReleaseAll();
+        }
     }
 
     // ---- settings
