@@ -126,8 +126,12 @@ class ReadersTest {
         spool.close();
     }
 
+    /** {@return a bean for forms that do not end by a timeout, unless {@code change} sets one} */
     private SluiceWebFlux sluice(UnaryOperator<FormOptions.Builder> change) {
-        return SluiceWebFlux.of(change.apply(FormOptions.builder(spool, memory)).build());
+        FormOptions.Builder options = FormOptions.builder(spool, memory)
+                .minRateGrace(Duration.ofHours(1))
+                .maxSinkWait(Duration.ofHours(1));
+        return SluiceWebFlux.of(change.apply(options).build());
     }
 
     @SuppressWarnings("unchecked")
