@@ -17,9 +17,13 @@ import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
 import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.Clamd;
+import dev.sluice.testkit.Eventually;
 import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -175,6 +179,35 @@ final class ClamAvScannerTest {
         }
     }
 
+    /** The scanner replies and closes its side while content is being sent. */
+    @Test
+    void failedWrite_doesNotHideTheReply() throws Exception {
+        Bootstrap failing = new Bootstrap()
+                .group(GROUP)
+                .option(ChannelOption.AUTO_READ, false)
+                .channelFactory(() -> new NioSocketChannel() {
+                    private boolean hasWritten;
+
+                    @Override
+                    protected void doWrite(ChannelOutboundBuffer data) throws Exception {
+                        if (hasWritten) {
+                            config().setAutoRead(true); // the reply is read after this write has failed
+                            throw new IOException("on purpose");
+                        }
+                        hasWritten = true;
+                        super.doWrite(data);
+                    }
+                });
+        try (FakeScanner fake = new FakeScanner("stream: Sluice.Test FOUND\0", true, 1);
+                PartSink sink =
+                        ClamAvScanner.builder(failing, fake.address()).build().scan(PartSink.discard())) {
+            assertNull(failure(sink.write(Unpooled.wrappedBuffer(new byte[10]))));
+            assertTrue(fake.awaitEnd());
+            IOException failure = failure(sink.write(Unpooled.wrappedBuffer(new byte[10])));
+            assertEquals(Reason.PART_REFUSED, ((MultipartException) failure).reason());
+        }
+    }
+
     @Test
     void verdict_beforeTheContentEnds_isNotAccepted() throws Exception {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", false, 0)) {
@@ -183,10 +216,13 @@ final class ClamAvScannerTest {
             try (sink) {
                 long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
                 IOException failure = null;
+                ByteBuf data = Unpooled.wrappedBuffer(new byte[10]);
                 while (failure == null && System.nanoTime() < end) {
-                    failure = failure(sink.write(Unpooled.wrappedBuffer(new byte[10])));
+                    failure = failure(sink.write(data));
                 }
                 assertEquals(Reason.UNAVAILABLE, ((MultipartException) failure).reason());
+                assertEquals(failure, failure(sink.write(data)));
+                Eventually.passes(() -> assertEquals(1, data.refCnt()));
             }
         }
     }

@@ -939,6 +939,8 @@ class MultipartHandlerTest {
         no.headers().set("Connection", "close").set("Content-Length", 0);
         channel.writeOutbound(no);
         assertAnswer(403, true);
+        assertTrue(
+                channel.runScheduledPendingTasks() <= TimeUnit.SECONDS.toNanos(1), "the drain timeout is not checked");
         channel.releaseInbound();
         channel.writeInbound(content(new byte[50]));
         assertNull(channel.readInbound(), "the rest of the body reaches the next handlers");
