@@ -86,14 +86,8 @@ final class FormUpload {
     private final Instant since;
     private final long sinceNanos;
 
-    /** The number of leased segments that sinks are filling. */
-    private final AtomicInteger filling = new AtomicInteger();
-
-    /** The number of segments that are being sent or wait to be sent. */
-    private final AtomicInteger unsent = new AtomicInteger();
-
     /** The memory charged for small segments. */
-    private final AtomicLong smallMemory = new AtomicLong();
+    final AtomicLong smallMemory = new AtomicLong();
 
     /** Calls of {@link #admit} whose form has not ended. */
     private final AtomicInteger uses = new AtomicInteger();
@@ -118,9 +112,14 @@ final class FormUpload {
     /** The number of jobs whose request is being made. */
     private int inFlight;
 
+    /** The number of leased segments that sinks are filling. */
+    private int filling;
+
     private final Queue<S3Sink> waiting = new ArrayDeque<>();
     private boolean isRequestingMemory;
-    private @Nullable Readiness committing;
+
+    /** The readiness of the admission, and then of the commit. */
+    private @Nullable Readiness pending;
 
     FormUpload(S3Sinks sinks, String id) {
         this.sinks = sinks;
@@ -140,10 +139,15 @@ final class FormUpload {
         sinks.begun();
         Readiness ready = Readiness.pending();
         CompletableFuture<Long> granted = sinks.memory.admit();
-        post(() -> cancellable(granted, (bytes, cause) -> {
-            hasMemory = cause == null;
-            settle(ready, cause);
-        }));
+        post(() -> {
+            pending = ready;
+            cancellable(granted, (bytes, cause) -> {
+                if (cause == null) {
+                    hasMemory = true;
+                    ready.ready();
+                }
+            });
+        });
         return ready;
     }
 
@@ -166,7 +170,7 @@ final class FormUpload {
     Readiness commit() {
         Readiness ready = Readiness.pending();
         post(() -> {
-            committing = ready;
+            pending = ready;
             if (failure != null) {
                 ready.fail(failure);
             } else if (published().findAny().isEmpty()) {
@@ -217,58 +221,6 @@ final class FormUpload {
                     request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {});
                 }
             });
-        }
-    }
-
-    Segment newSegment() {
-        sinks.begun();
-        return new Segment(this::freed);
-    }
-
-    private void freed(Segment segment) {
-        if (segment.isLeased()) {
-            sinks.memory.returnSegment(segment.capacity());
-        } else {
-            smallMemory.addAndGet(-segment.charged());
-        }
-        sinks.ended();
-    }
-
-    /** {@return whether a small segment now has room for {@code bytes} more; otherwise it needs a {@link #lease}} */
-    boolean makeRoom(Segment segment, int bytes) {
-        long more = segment.smallMemory(bytes) - segment.charged();
-        boolean hasRoom = smallMemory.addAndGet(more) <= SegmentMemory.SMALL;
-        if (hasRoom) {
-            segment.extend(bytes);
-        } else {
-            smallMemory.addAndGet(-more);
-        }
-        return hasRoom;
-    }
-
-    void lease(Segment segment, long capacity) {
-        smallMemory.addAndGet(-segment.charged());
-        segment.lease(capacity);
-        filling.incrementAndGet();
-    }
-
-    /** Counts a segment that will be sent. */
-    void queued(Segment segment) {
-        filling.addAndGet(segment.isLeased() ? -1 : 0);
-        unsent.incrementAndGet();
-    }
-
-    /** Releases a segment that will not be sent. */
-    void discard(Segment segment) {
-        filling.addAndGet(segment.isLeased() ? -1 : 0);
-        segment.release();
-    }
-
-    static void settle(Readiness ready, @Nullable Throwable failure) {
-        if (failure == null) {
-            ready.ready();
-        } else {
-            ready.fail(Retries.unwrap(failure));
         }
     }
 
@@ -331,13 +283,13 @@ final class FormUpload {
         failure = reason;
         state = State.FAILED;
         List.copyOf(requests).forEach(request -> request.cancel(true));
-        jobs.forEach(this::done);
+        jobs.forEach(job -> job.body.release());
         jobs.clear();
         files.forEach(S3Sink::releaseContent);
         waiting.forEach(sink -> sink.settle(reason));
         waiting.clear();
-        if (committing != null) {
-            committing.fail(reason);
+        if (pending != null) {
+            pending.fail(reason);
         }
     }
 
@@ -352,12 +304,11 @@ final class FormUpload {
         if (file.sent > 0 || file.isChosen && !isSmall) { // no object may appear under a chosen key yet
             file.pieceCount = file.sent + (last == null ? 0 : 1);
             if (last != null) {
-                queued(last);
                 send(file, file.pieceCount, last);
             }
             return;
         }
-        file.content = last == null ? newSegment() : last;
+        file.content = last == null ? sinks.newSegment(smallMemory) : last;
         if (!isSmall) {
             sendContent(file);
         } else if (!isActive()) {
@@ -368,22 +319,28 @@ final class FormUpload {
     private void sendContent(S3Sink file) {
         Segment content = Objects.requireNonNull(file.content);
         file.content = null;
-        queued(content);
         send(file, 0, content);
     }
 
+    /** Sends a segment that its sink has filled. */
     void send(S3Sink file, int number, Segment body) {
-        Job job = new Job(file, number, body);
+        filling -= body.isLeased() ? 1 : 0;
         if (isActive()) {
-            jobs.add(job);
+            jobs.add(new Job(file, number, body));
         } else {
-            done(job);
+            body.release();
         }
     }
 
-    private void done(Job job) {
-        unsent.decrementAndGet();
-        job.body.release();
+    void lease(Segment segment, long capacity) {
+        filling++;
+        segment.lease(capacity);
+    }
+
+    /** Releases a segment that will not be sent. */
+    void discard(Segment segment) {
+        filling -= segment.isLeased() ? 1 : 0;
+        segment.release();
     }
 
     void await(S3Sink sink) {
@@ -400,10 +357,10 @@ final class FormUpload {
         if (isActive()) {
             S3Sink next = nextOfCommit();
             files.forEach(file -> store(file, !file.isChosen || file == next));
+            serveWaiting();
             while (inFlight < sinks.segmentsInFlight && !jobs.isEmpty()) {
                 sendBody(jobs.remove());
             }
-            serveWaiting();
             if (state == State.COMMITTING && published().allMatch(file -> file.stored != null)) {
                 writeRecord();
             }
@@ -472,7 +429,7 @@ final class FormUpload {
 
     private void sent(Job job) {
         inFlight--;
-        done(job);
+        job.body.release();
     }
 
     /** {@return a future that completes when the file may be stored: one intent is enough for all files that are each stored by one request} */
@@ -502,14 +459,14 @@ final class FormUpload {
 
     /** Gives memory to the sinks that wait for it, or requests memory for the first one. */
     private void serveWaiting() {
-        while (!waiting.isEmpty() && !isRequestingMemory && unsent.get() <= sinks.segmentsInFlight) {
+        while (!waiting.isEmpty() && !isRequestingMemory && jobs.size() + inFlight <= sinks.segmentsInFlight) {
             long wanted = sinks.segmentBytes(waiting.element().sent + 1);
             long capacity = sinks.memory.tryLease(wanted);
             if (capacity > 0) {
                 waiting.remove().resume(capacity);
-            } else if (unsent.get() > 0) {
+            } else if (jobs.size() + inFlight > 0) {
                 return; // until a segment has been returned
-            } else if (filling.get() > 0) {
+            } else if (filling > 0) {
                 fail(MultipartException.because(Reason.MEMORY_FULL)
                         .saying("two files of the form are written at the same time, and only one has memory")
                         .build());
@@ -549,7 +506,7 @@ final class FormUpload {
             }
             state = State.COMMITTED;
             objects = stored;
-            Objects.requireNonNull(committing).ready();
+            Objects.requireNonNull(pending).ready();
         });
     }
 

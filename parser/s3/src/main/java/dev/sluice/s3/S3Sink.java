@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +82,7 @@ final class S3Sink implements PartSink {
     public Readiness write(ByteBuf data) throws IOException {
         checkOpen();
         form.renewIntent();
-        if (take(data)) {
+        if (take(data, form::post)) {
             return Readiness.READY;
         }
         held = data.retainedSlice();
@@ -114,10 +115,8 @@ final class S3Sink implements PartSink {
 
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
-            form.post(this::discard);
-        }
+        closed = true;
+        form.post(this::discard);
     }
 
     private void checkOpen() throws IOException {
@@ -128,36 +127,39 @@ final class S3Sink implements PartSink {
         form.checkFailure();
     }
 
-    /** {@return whether all bytes were taken; otherwise the rest needs a lease of memory} */
-    private boolean take(ByteBuf data) throws IOException {
+    /**
+     * {@return whether all bytes were taken; otherwise the rest needs a lease of memory}
+     *
+     * @param events runs events of the form
+     */
+    private boolean take(ByteBuf data, Executor events) throws IOException {
         while (data.isReadable()) {
             Segment open = filling;
             if (open == null) {
                 if (sent == form.sinks.maxPieces) {
                     throw part.because(Reason.PART_TOO_LARGE).ownLimit(size).build();
                 }
-                open = form.newSegment();
+                open = form.sinks.newSegment(form.smallMemory);
                 filling = open;
             }
-            if (open.isFull() && !form.makeRoom(open, data.readableBytes())) {
+            if (open.isFull() && !open.makeRoom(data.readableBytes())) {
                 return false;
             }
             long before = open.size();
             open.add(data, crc);
             size += open.size() - before;
-            sendIfFull(open);
+            sendIfFull(open, events);
         }
         return true;
     }
 
-    private void sendIfFull(Segment open) {
+    private void sendIfFull(Segment open, Executor events) {
         if (open.isLeased()
                 && (open.isFull() || open.size() >= SegmentMemory.MIN_SEGMENT && form.sinks.memory.isShort())) {
             int piece = ++sent;
             filling = null;
             open.seal();
-            form.queued(open);
-            form.post(() -> form.send(this, piece, open));
+            events.execute(() -> form.send(this, piece, open));
         }
     }
 
@@ -173,7 +175,7 @@ final class S3Sink implements PartSink {
         }
         form.lease(open, capacity);
         try {
-            if (take(rest)) {
+            if (take(rest, Runnable::run)) {
                 held = null;
                 rest.release();
                 settle(null);
@@ -194,8 +196,10 @@ final class S3Sink implements PartSink {
     void settle(@Nullable Throwable failure) {
         Readiness ready = waiting;
         waiting = null;
-        if (ready != null) {
-            FormUpload.settle(ready, failure);
+        if (ready != null && failure != null) {
+            ready.fail(failure);
+        } else if (ready != null) {
+            ready.ready();
         }
     }
 

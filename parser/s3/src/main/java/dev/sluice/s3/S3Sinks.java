@@ -7,6 +7,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -144,6 +145,17 @@ public class S3Sinks {
                 waiting.complete(null);
             }
         }
+    }
+
+    /** @param smallMemory the memory charged for the small segments of the form */
+    Segment newSegment(AtomicLong smallMemory) {
+        begun();
+        return new Segment(smallMemory, segment -> {
+            if (segment.isLeased()) {
+                memory.returnSegment(segment.capacity());
+            }
+            ended();
+        });
     }
 
     /** {@return the size of the piece with this number} If the first pieces have 8 MiB, 10,000 pieces have room for 351 GiB. */

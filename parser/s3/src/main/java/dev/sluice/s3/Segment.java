@@ -10,6 +10,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +23,9 @@ import software.amazon.awssdk.core.async.AsyncRequestBody;
  * <p>Subscribers get copies. The client of the SDK queues the last buffers of a body on its event loop, and may send them after the request was
  * cancelled, when another form already uses the memory of the segment.
  *
- * <p>A small segment copies its bytes; its owner calls {@link #extend} as they arrive. A segment becomes leased with {@link #lease}: its
- * capacity is then fixed, and it retains most buffers instead of copying them.
+ * <p>A small segment copies its bytes; its owner calls {@link #makeRoom} as they arrive. The small segments of a form share {@link
+ * SegmentMemory#SMALL} bytes. A segment becomes leased with {@link #lease}: its capacity is then fixed, and it retains most buffers instead
+ * of copying them.
  */
 public final class Segment implements Flow.Publisher<ByteBuffer> {
     /** Retained buffers may pin up to 1/16 of the capacity in memory beyond the bytes that they hold. After that, bytes are copied. */
@@ -37,6 +39,9 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
 
     private static final int MAX_GATHERED = 64 << 10;
     private static final int GATHERED_SHARE = 4;
+
+    /** The memory charged for all small segments of the form, of which {@link #charged} is for this one. */
+    private final AtomicLong smallMemory;
 
     private final Consumer<Segment> whenFree;
     private long capacity;
@@ -56,13 +61,14 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     private @Nullable ByteBuf lastRoot;
 
     /** @param whenFree the callback for the release of all buffers, called once */
-    Segment(Consumer<Segment> whenFree) {
+    Segment(AtomicLong smallMemory, Consumer<Segment> whenFree) {
+        this.smallMemory = smallMemory;
         this.whenFree = whenFree;
     }
 
     /** {@return a segment that holds {@code bytes}} */
     static Segment of(byte[] bytes) {
-        Segment segment = new Segment(freed -> {});
+        Segment segment = new Segment(new AtomicLong(), freed -> {});
         segment.lease(bytes.length);
         segment.add(Unpooled.wrappedBuffer(bytes), new CRC32());
         return segment.seal();
@@ -97,30 +103,28 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return capacity;
     }
 
-    /** {@return the memory charged for this segment while it was small} */
-    long charged() {
-        return charged;
-    }
-
     /** {@return the maximum memory of a leased segment of this capacity} */
     static long memory(long capacity) {
         return capacity + capacity / SLACK;
     }
 
-    /** {@return the maximum memory of this segment if it stays small and receives {@code more} additional bytes} */
-    long smallMemory(int more) {
-        long bytes = size + more;
-        return bytes + bytes / GATHERED_SHARE + MIN_GATHERED;
-    }
-
-    /** Adds room for {@code more} bytes. The caller has already charged their memory. */
-    void extend(int more) {
-        charged = smallMemory(more);
-        capacity = size + more;
+    /** {@return whether this small segment now has room for {@code bytes} more; otherwise it needs a {@link #lease}} */
+    boolean makeRoom(int bytes) {
+        long room = size + bytes;
+        long more = room + room / GATHERED_SHARE + MIN_GATHERED - charged;
+        if (smallMemory.addAndGet(more) > SegmentMemory.SMALL) {
+            smallMemory.addAndGet(-more);
+            return false;
+        }
+        charged += more;
+        capacity = room;
+        return true;
     }
 
     /** Makes this a leased segment with a capacity of {@code bytes}. */
     void lease(long bytes) {
+        smallMemory.addAndGet(-charged);
+        charged = 0;
         isLeased = true;
         capacity = bytes;
     }
@@ -188,6 +192,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         if (users.decrementAndGet() == 0) {
             endGathering();
             buffers.forEach(ReferenceCountUtil::safeRelease); // another sink may have released one by mistake
+            smallMemory.addAndGet(-charged);
             whenFree.accept(this);
         }
     }

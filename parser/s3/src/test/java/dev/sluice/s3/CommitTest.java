@@ -1134,34 +1134,6 @@ class CommitTest {
     }
 
     @Test
-    void smallMemoryOfAForm_isFreeAgainAfterARelease() {
-        FormUpload segments = new FormUpload(sinks, "id");
-        for (int i = 0; i < 3; i++) {
-            Segment small = segments.newSegment();
-            assertTrue(
-                    segments.makeRoom(small, SegmentMemory.SMALL / 2),
-                    "the memory of the earlier segments is still charged");
-            segments.discard(small);
-        }
-    }
-
-    @Test
-    void smallMemoryOfAForm_isFreeAgainAfterALease() {
-        sinks.memory.admit().join();
-        FormUpload segments = new FormUpload(sinks, "id");
-        Segment grown = segments.newSegment();
-        assertTrue(segments.makeRoom(grown, SegmentMemory.SMALL / 2));
-        assertFalse(segments.makeRoom(grown, SegmentMemory.SMALL));
-        segments.lease(grown, sinks.memory.tryLease(1));
-        Segment small = segments.newSegment();
-        assertTrue(
-                segments.makeRoom(small, SegmentMemory.SMALL / 2), "the memory of the other segment is still charged");
-        segments.discard(small);
-        segments.discard(grown);
-        sinks.memory.end();
-    }
-
-    @Test
     void form_withThreeUnsentSegments_getsNoMoreMemory() throws Exception {
         network.late = name -> name.startsWith("upload");
         S3Form form = sinks.newForm();

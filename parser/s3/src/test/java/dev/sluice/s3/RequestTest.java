@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -113,7 +114,7 @@ class RequestTest {
     @Test
     void cancelledPiece_keepsItsBytes() {
         byte[] memory = {1, 2, 3};
-        Segment segment = new Segment(freed -> {});
+        Segment segment = new Segment(new AtomicLong(), freed -> {});
         segment.lease(8 << 20);
         segment.add(Unpooled.wrappedBuffer(memory), new CRC32());
         List<ByteBuffer> queued = new ArrayList<>();

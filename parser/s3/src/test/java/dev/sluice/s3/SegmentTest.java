@@ -1,6 +1,7 @@
 package dev.sluice.s3;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,7 +25,8 @@ class SegmentTest {
 
     private final CountingAllocator allocator = new CountingAllocator();
     private final AtomicInteger freed = new AtomicInteger();
-    private final Segment segment = new Segment(segment -> freed.incrementAndGet());
+    private final AtomicLong smallMemory = new AtomicLong();
+    private final Segment segment = new Segment(smallMemory, segment -> freed.incrementAndGet());
     private final CRC32 whole = new CRC32();
 
     @BeforeEach
@@ -204,19 +207,32 @@ class SegmentTest {
 
     @Test
     void smallSegment_copiesWithinItsCharge() {
-        Segment small = new Segment(freed -> {});
+        Segment small = new Segment(smallMemory, freed -> {});
         int content = 0;
         for (int more : new int[] {1, 10, 1000, 5000, 3, 10_000}) {
-            small.extend(more);
+            assertTrue(small.makeRoom(more));
             ByteBuf data = allocator.buffer(64 << 10).writeZero(more);
             small.add(data, whole);
             data.release();
             content += more;
-            assertTrue(allocator.liveBytes() <= small.charged(), allocator.liveBytes() + " of " + small.charged());
+            assertTrue(allocator.liveBytes() <= smallMemory.get(), allocator.liveBytes() + " of " + smallMemory);
         }
         assertEquals(content, small.size());
-        assertTrue(small.charged() <= content * 5 / 4 + 1024, "charged " + small.charged());
+        assertTrue(smallMemory.get() <= content * 5 / 4 + 1024, "charged " + smallMemory);
+        assertFalse(small.makeRoom(SegmentMemory.SMALL));
         small.release();
+        assertEquals(0, smallMemory.get());
+        segment.release();
+    }
+
+    @Test
+    void smallMemory_isFreeAgainAfterALease() {
+        Segment grown = new Segment(smallMemory, freed -> {});
+        assertTrue(grown.makeRoom(SegmentMemory.SMALL / 2));
+        grown.lease(8 * MIB);
+        assertEquals(0, smallMemory.get());
+        grown.release();
+        assertEquals(0, smallMemory.get());
         segment.release();
     }
 }
