@@ -99,7 +99,7 @@ final class BodyLimit {
     private <T> CompletableFuture<T> sendNow(Segment body, Supplier<CompletableFuture<T>> request) {
         long bytes = body.size();
         IsolatedCall.run(() -> metrics.sending(1, bytes));
-        CompletableFuture<T> sent = Retries.tryCall(request);
+        CompletableFuture<T> sent = Futures.tryCall(request);
         sent.whenComplete((response, failure) -> IsolatedCall.run(() -> metrics.sending(-1, -bytes)));
         return sent;
     }
@@ -141,8 +141,8 @@ final class BodyLimit {
                 failedAlone = 0;
                 boolean isFast = nanos < (attemptNanos + moreTime(bytes).toNanos()) / FAST;
                 limit += isFast && limit < MAX_LIMIT && !waiting.isEmpty() ? 1 : 0;
-            } else if (Retries.transientCause(Retries.unwrap(failure)) == StoreMetrics.Cause.BUSY
-                    || isSlow && !(Retries.unwrap(failure) instanceof CancellationException)) {
+            } else if (Retries.transientCause(Futures.unwrap(failure)) == StoreMetrics.Cause.BUSY
+                    || isSlow && !(Futures.unwrap(failure) instanceof CancellationException)) {
                 limit = Math.max(1, limit / 2);
                 failedAlone += isSlow && isAlone && sending == 0 ? 1 : 0;
                 takesNothing = isSlow && failedAlone >= MAX_FAILED_ALONE;

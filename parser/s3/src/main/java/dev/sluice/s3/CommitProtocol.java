@@ -88,12 +88,8 @@ final class CommitProtocol {
     /** The name of the intent of a deletion. */
     static final String DELETION = "delete";
 
-    static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     static final int MAX_ATTEMPTS = 6;
     private static final Duration PAUSE = Duration.ofMillis(50);
-
-    /** The number of objects that one request can delete. */
-    private static final int MAX_DELETED = 1000;
 
     /** The numbers of files, in keys of files and of intents. */
     private static final String NUMBER = "[1-9][0-9]*";
@@ -181,12 +177,12 @@ final class CommitProtocol {
                             if (standing == null) {
                                 throw unknown(record.id(), problem);
                             } else if (standing.equals(tombstone)) {
-                                throw new CompletionException(Retries.unwrap(failure));
+                                throw new CompletionException(Futures.unwrap(failure));
                             }
                             return standing;
                         }));
-        Retries.forward(settled, outcome);
-        CompletableFuture<Void> limit = Retries.tryCall(() -> store.after(MAX_SETTLE_TIME));
+        Futures.forward(settled, outcome);
+        CompletableFuture<Void> limit = Futures.tryCall(() -> store.after(MAX_SETTLE_TIME));
         limit.thenRun(() -> outcome.completeExceptionally(
                 unknown(record.id(), new IOException("the object store does not respond"))));
         outcome.whenComplete((standing, failure) -> limit.cancel(false));
@@ -217,7 +213,7 @@ final class CommitProtocol {
         if (!mayWrite.getAsBoolean()) {
             return CompletableFuture.failedFuture(tookSoLong("it can no longer be committed"));
         }
-        return Retries.tryCall(() -> store.write(recordKey(mine.id()), mine.bytes(), etag))
+        return Futures.tryCall(() -> store.write(recordKey(mine.id()), mine.bytes(), etag))
                 .handle((written, failure) -> failure)
                 .thenCompose(failure -> failure == null && mine.isCommitted()
                         ? CompletableFuture.completedFuture(mine)
@@ -246,7 +242,7 @@ final class CommitProtocol {
         return new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
                 .saying("it is not known whether the form is stored: look for " + recordKey(id)
                         + " before you send it again")
-                .cause(Retries.unwrap(cause))
+                .cause(Futures.unwrap(cause))
                 .build());
     }
 
@@ -264,8 +260,8 @@ final class CommitProtocol {
     CompletableFuture<Void> forget(Collection<String> intents) {
         forgotten.addAll(intents);
         return isCollecting.getAndSet(true)
-                ? DONE
-                : Retries.tryCall(() -> store.after(COLLECTING))
+                ? Futures.DONE
+                : Futures.tryCall(() -> store.after(COLLECTING))
                         .handle((collected, closed) -> null)
                         .thenCompose(collected -> {
                             isCollecting.set(false);
@@ -280,17 +276,7 @@ final class CommitProtocol {
 
     /** Deletes any number of objects. */
     CompletableFuture<Void> deleteAll(List<String> keys) {
-        return inBatches(keys, store::delete);
-    }
-
-    /** Calls {@code delete} for as many objects as one request can delete, until all are deleted. */
-    static <T> CompletableFuture<Void> inBatches(List<T> objects, Function<List<T>, CompletableFuture<?>> delete) {
-        if (objects.isEmpty()) {
-            return DONE;
-        }
-        int count = Math.min(objects.size(), MAX_DELETED);
-        return delete.apply(objects.subList(0, count))
-                .thenCompose(deleted -> inBatches(objects.subList(count, objects.size()), delete));
+        return Futures.inBatches(keys, store::delete);
     }
 
     /** Calls {@code each} for one page of a listing after the other. */
@@ -302,7 +288,7 @@ final class CommitProtocol {
             String start, @Nullable String next, Function<ObjectStore.Page, CompletableFuture<Void>> each) {
         return store.list(start, next)
                 .thenCompose(page -> each.apply(page)
-                        .thenCompose(done -> page.next() == null ? DONE : pages(start, page.next(), each)));
+                        .thenCompose(done -> page.next() == null ? Futures.DONE : pages(start, page.next(), each)));
     }
 
     /** Deletes the files of a form that its record does not list; a tombstone lists none. {@return their number} */

@@ -279,7 +279,7 @@ final class FormUpload {
         if (!isActive()) {
             return;
         }
-        Throwable reason = Retries.unwrap(cause);
+        Throwable reason = Futures.unwrap(cause);
         failure = reason;
         state = State.FAILED;
         List.copyOf(requests).forEach(request -> request.cancel(true));
@@ -409,14 +409,14 @@ final class FormUpload {
             if (problem != null || !isActive()) {
                 sent(job);
             } else if (isWhole) {
-                cancellable(Retries.tryCall(() -> sinks.store.put(file.target, job.body)), (stored, cause) -> {
+                cancellable(Futures.tryCall(() -> sinks.store.put(file.target, job.body)), (stored, cause) -> {
                     sent(job);
                     file.stored = stored;
                 });
             } else {
                 String id = Objects.requireNonNull(file.uploadId());
                 CompletableFuture<ObjectStore.Piece> sent =
-                        Retries.tryCall(() -> sinks.store.upload(file.target, id, job.number, job.body));
+                        Futures.tryCall(() -> sinks.store.upload(file.target, id, job.number, job.body));
                 cancellable(sent, (piece, cause) -> {
                     sent(job);
                     if (piece != null) {
@@ -513,7 +513,7 @@ final class FormUpload {
     /** Cleans up: after a commit only the intents, after a failure everything that the form has stored. */
     private void end() {
         files.forEach(S3Sink::releaseContent);
-        CompletableFuture<?> done = CommitProtocol.DONE;
+        CompletableFuture<?> done = Futures.DONE;
         for (S3Sink file : files) {
             String upload = file.uploadId();
             if (upload != null && file.stored == null) {

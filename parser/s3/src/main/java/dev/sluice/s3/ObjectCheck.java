@@ -34,7 +34,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
      */
     CompletableFuture<Stored> stored(
             Target target, long size, String crc32, String composite, CompletableFuture<Response> request) {
-        return Retries.compose(request, (response, failure) -> {
+        return Futures.compose(request, (response, failure) -> {
             if (failure instanceof ResponseException e && e.isMismatch) {
                 return CompletableFuture.failedFuture(e);
             } else if (response == null || response.crc32 == null) {
@@ -49,7 +49,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     /** @param failure why the request failed, or null if its response has no checksum */
     private CompletableFuture<Stored> lookAt(
             Target target, long size, String crc32, String composite, @Nullable Throwable failure) {
-        return Retries.compose(head(target), (found, problem) -> {
+        return Futures.compose(head(target), (found, problem) -> {
             if (problem != null) {
                 return CompletableFuture.failedFuture(problem);
             } else if (found == null
@@ -65,7 +65,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
             CompletableFuture<String> known = sum == null
                     ? checksum(target.key(), found.eTag())
                     : CompletableFuture.completedFuture(composite.equals(sum) ? crc32 : sum);
-            return Retries.compose(known, (stored, unread) -> {
+            return Futures.compose(known, (stored, unread) -> {
                 if (unread != null) {
                     return CompletableFuture.failedFuture(unread);
                 }
@@ -106,7 +106,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
                     .thenCompose(content -> content.subscribe(crc::update))
                     .exceptionally(
                             failure -> { // the SDK does not convert failures of the body
-                                throw Retries.unwrap(failure) instanceof SdkException e
+                                throw Futures.unwrap(failure) instanceof SdkException e
                                         ? e
                                         : SdkClientException.create("the object could not be read", failure);
                             })

@@ -21,7 +21,7 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
     /** Deletes up to 1,000 objects. {@return a future that completes if all were deleted or absent} */
     CompletableFuture<Void> delete(List<String> keys) {
         return request(keys.stream().map(key -> identifier(key, null)).toList())
-                .thenCompose(response -> Sweep.each(
+                .thenCompose(response -> Futures.each(
                         response.deleted().stream()
                                 .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
                                 .map(DeletedObject::key)
@@ -67,7 +67,7 @@ record ObjectDeletion(S3AsyncClient client, String bucket, Retries retries) {
                             })
                             .thenApply(listed -> List.of(versions, markers));
                 })
-                .thenCompose(found -> CommitProtocol.inBatches(found.get(0), this::request)
-                        .thenCompose(deleted -> CommitProtocol.inBatches(found.get(1), this::request)));
+                .thenCompose(found -> Futures.inBatches(found.get(0), this::request)
+                        .thenCompose(deleted -> Futures.inBatches(found.get(1), this::request)));
     }
 }

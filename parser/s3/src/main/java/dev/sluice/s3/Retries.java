@@ -14,9 +14,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -61,40 +59,6 @@ final class Retries {
         return outcome;
     }
 
-    /** {@return the result of {@code call}, or a failed future if it throws} */
-    static <T> CompletableFuture<T> tryCall(Supplier<CompletableFuture<T>> call) {
-        try {
-            return call.get();
-        } catch (RuntimeException | Error e) { // also NoClassDefFoundError: the future must complete
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
-    /** Completes {@code to} like {@code from}. Cancelling {@code to} cancels {@code from}. */
-    static <T> void forward(CompletableFuture<T> from, CompletableFuture<T> to) {
-        to.whenComplete((value, failure) -> from.cancel(true));
-        from.whenComplete((value, failure) -> {
-            if (failure == null) {
-                to.complete(value);
-            } else {
-                to.completeExceptionally(unwrap(failure));
-            }
-        });
-    }
-
-    /** {@return the result of the step after {@code first}} Cancelling it cancels the current step, and no other begins. */
-    static <T, R> CompletableFuture<R> compose(
-            CompletableFuture<T> first, BiFunction<@Nullable T, @Nullable Throwable, CompletableFuture<R>> then) {
-        CompletableFuture<R> result = new CompletableFuture<>();
-        result.whenComplete((value, failure) -> first.cancel(true));
-        first.whenComplete((value, failure) -> {
-            if (!result.isDone()) {
-                forward(tryCall(() -> then.apply(value, failure == null ? null : unwrap(failure))), result);
-            }
-        });
-        return result;
-    }
-
     /**
      * @param earlier the last failure of an earlier attempt that {@link #moreExact} may prefer, or null
      */
@@ -107,10 +71,10 @@ final class Retries {
         if (outcome.isDone()) {
             return;
         }
-        CompletableFuture<T> running = tryCall(call);
+        CompletableFuture<T> running = Futures.tryCall(call);
         outcome.whenComplete((value, failure) -> running.cancel(true));
         running.whenComplete((value, failure) -> {
-            Throwable reason = failure == null ? null : unwrap(failure);
+            Throwable reason = failure == null ? null : Futures.unwrap(failure);
             if (reason == null || reason instanceof S3Exception) {
                 hasResponded = true;
             }
@@ -132,7 +96,7 @@ final class Retries {
                 if (closed == null) {
                     attempt(what, call, outcome, number + 1, kept);
                 } else {
-                    outcome.completeExceptionally(unwrap(closed));
+                    outcome.completeExceptionally(Futures.unwrap(closed));
                 }
             });
         });
@@ -191,7 +155,7 @@ final class Retries {
     }
 
     private static @Nullable S3Exception response(Throwable failure) {
-        Throwable cause = unwrap(failure);
+        Throwable cause = Futures.unwrap(failure);
         return cause instanceof S3Exception s3 ? s3 : cause.getCause() instanceof S3Exception s3 ? s3 : null;
     }
 
@@ -252,9 +216,5 @@ final class Retries {
         return failure instanceof IOException || failure instanceof CancellationException
                 ? failure
                 : new IOException(what + " failed: " + failure.getMessage(), failure);
-    }
-
-    static Throwable unwrap(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

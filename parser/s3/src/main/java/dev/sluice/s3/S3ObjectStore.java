@@ -230,7 +230,7 @@ public final class S3ObjectStore implements ObjectStore {
             if (Retries.isStatus(failure, 404)) {
                 return null;
             }
-            throw new CompletionException(Retries.unwrap(failure));
+            throw new CompletionException(Futures.unwrap(failure));
         });
     }
 
@@ -252,7 +252,7 @@ public final class S3ObjectStore implements ObjectStore {
                                 () -> nullIfMissing(client.listParts(request ->
                                         request.bucket(bucket).key(upload.key()).uploadId(upload.id())))))
                 .thenCompose(parts -> parts == null
-                        ? CommitProtocol.DONE
+                        ? Futures.DONE
                         : left > 1
                                 ? abort(upload, left - 1)
                                 : CompletableFuture.failedFuture(
@@ -297,7 +297,7 @@ public final class S3ObjectStore implements ObjectStore {
                     requireSame(crc32, required("a checksum", response.checksumCRC32()));
                 })
                 .exceptionally(failure -> {
-                    throw new CompletionException(Retries.explained("PutObject", Retries.unwrap(failure)));
+                    throw new CompletionException(Retries.explained("PutObject", Futures.unwrap(failure)));
                 });
     }
 

@@ -90,7 +90,7 @@ public class S3Sinks {
             }
             probed = made;
         }
-        Retries.forward(Retries.tryCall(new StoreProbe(protocol)::run), made); // without the lock
+        Futures.forward(Futures.tryCall(new StoreProbe(protocol)::run), made); // without the lock
         return made;
     }
 

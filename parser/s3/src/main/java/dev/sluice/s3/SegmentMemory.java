@@ -223,13 +223,13 @@ final class SegmentMemory {
             }
             polling = true;
         }
-        Retries.tryCall(() -> store.after(POLL)).whenComplete((passed, closed) -> { // without the lock
+        Futures.tryCall(() -> store.after(POLL)).whenComplete((passed, closed) -> { // without the lock
             polling = false;
             if (closed == null) {
                 serve();
                 poll();
             } else {
-                failAll(Retries.unwrap(closed));
+                failAll(Futures.unwrap(closed));
             }
         });
     }

@@ -41,9 +41,8 @@ final class StoreProbe {
                         .thenCompose(first -> write("4", first.etag(), null, 1))
                         .handle((done, failure) -> store.delete(List.of(key)).handle((gone, problem) -> failure))
                         .thenCompose(Function.identity()))
-                .thenCompose(failure -> failure == null
-                        ? CommitProtocol.DONE
-                        : CompletableFuture.failedFuture(Retries.unwrap(failure)));
+                .thenCompose(failure ->
+                        failure == null ? Futures.DONE : CompletableFuture.failedFuture(Futures.unwrap(failure)));
     }
 
     /**
@@ -56,7 +55,7 @@ final class StoreProbe {
             String value, @Nullable String etag, @Nullable String violated, int attempt) {
         byte[] bytes = value.getBytes(StandardCharsets.US_ASCII);
         return store.write(key, bytes, etag)
-                .handle((written, failure) -> failure == null ? null : Retries.unwrap(failure))
+                .handle((written, failure) -> failure == null ? null : Futures.unwrap(failure))
                 .thenCompose(failure -> store.read(key).thenCompose(found -> {
                     boolean isWritten = found != null && Arrays.equals(found.bytes(), bytes);
                     boolean isRejected = failure instanceof FileAlreadyExistsException;

@@ -5,18 +5,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -55,14 +50,14 @@ final class Sweep {
         Map<String, Open> found = new LinkedHashMap<>();
         return protocol.pages(protocol.open, page -> {
                     page.objects().forEach(intent -> add(found, intent, page.now()));
-                    return CommitProtocol.DONE;
+                    return Futures.DONE;
                 })
                 .thenCompose(listed -> {
                     List<Supplier<CompletableFuture<Void>>> steps = new ArrayList<>(List.of(this::deleteOldProbes));
                     found.values().stream()
                             .filter(form -> isOld(form.youngest(), form.now))
                             .forEach(form -> steps.add(() -> sweep(form)));
-                    return each(steps, Supplier::get);
+                    return Futures.each(steps, Supplier::get);
                 })
                 .whenComplete((done, failure) ->
                         IsolatedCall.run(() -> protocol.store.metrics().swept(uploads, objects)))
@@ -148,38 +143,14 @@ final class Sweep {
                 .filter(CommitProtocol::isNumber)
                 .map(name -> protocol.fileKey(form.id, name))
                 .toList();
-        return each(
+        return Futures.each(
                 keys,
                 key -> protocol.store
                         .uploads(key)
-                        .thenCompose(found -> each(
+                        .thenCompose(found -> Futures.each(
                                 found.stream()
                                         .filter(upload -> !completed.contains(upload.id()))
                                         .toList(),
                                 upload -> protocol.store.abort(upload).thenRun(() -> uploads++))));
-    }
-
-    /**
-     * Runs {@code step} for each item in turn, even if an earlier one has failed.
-     *
-     * @return a future that fails with the first failure if there is one; the others are its suppressed exceptions
-     */
-    static <T> CompletableFuture<Void> each(Collection<T> items, Function<T, CompletableFuture<Void>> step) {
-        Set<Throwable> failures = new LinkedHashSet<>();
-        CompletableFuture<Void> last = CommitProtocol.DONE;
-        for (T item : items) {
-            last = last.thenCompose(before -> step.apply(item)).exceptionally(failure -> {
-                failures.add(Retries.unwrap(failure));
-                return null;
-            });
-        }
-        return last.thenAccept(done -> {
-            Iterator<Throwable> failed = failures.iterator();
-            if (failed.hasNext()) {
-                Throwable first = failed.next();
-                failed.forEachRemaining(first::addSuppressed);
-                throw new CompletionException(first);
-            }
-        });
     }
 }
