@@ -5,34 +5,27 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.PartHead;
 import dev.sluice.form.Readiness;
 import dev.sluice.task.IsolatedCall;
-import dev.sluice.task.SerialTask;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The upload of one form: a state machine. {@link CommitProtocol} describes the objects that it writes.
  *
- * <p><b>Threads.</b> Everything that happens to the form is an event: calls of the form and of its sinks, and the responses of the store.
- * Events run one after the other on the executor of the store, and only they access the state, so no lock is needed. After each event,
- * {@link #advance} begins everything that has become possible.
+ * <p><b>Threads.</b> Everything that happens to the form is an {@linkplain FormEvents event}. Only events access the state, so no lock is
+ * needed. After each event, {@link #advance} begins everything that has become possible.
  *
  * <p><b>Content.</b> A sink fills segments. A full segment becomes a {@link Job}: one piece of a multipart upload. A file that ends before its
  * first piece is sent is stored by one request: at once if its segment is leased, otherwise when the form is committed. So a small form that
@@ -79,9 +72,8 @@ final class FormUpload {
     private static final int RENEWALS = 4;
 
     final S3Sinks sinks;
+    final FormEvents events;
     private final String id;
-    private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
-    private final SerialTask running = new SerialTask(this::runEvents);
     private final List<S3Sink> files = new CopyOnWriteArrayList<>();
     private final Instant since;
     private final long sinceNanos;
@@ -102,12 +94,8 @@ final class FormUpload {
     private boolean hasMemory;
     private boolean hasEnded;
     private final Queue<Job> jobs = new ArrayDeque<>();
-    private final Set<CompletableFuture<?>> requests = new HashSet<>();
     private @Nullable CompletableFuture<String> firstIntent;
     private String intentName = "";
-
-    /** The number of requests without a response. */
-    private int openRequests;
 
     /** The number of jobs whose request is being made. */
     private int inFlight;
@@ -123,6 +111,7 @@ final class FormUpload {
 
     FormUpload(S3Sinks sinks, String id) {
         this.sinks = sinks;
+        this.events = new FormEvents(sinks.store, this::advance, this::fail);
         this.id = id;
         this.since = sinks.clock.instant();
         this.sinceNanos = sinks.nanoClock.getAsLong();
@@ -139,9 +128,9 @@ final class FormUpload {
         sinks.begun();
         Readiness ready = Readiness.pending();
         CompletableFuture<Long> granted = sinks.memory.admit();
-        post(() -> {
+        events.post(() -> {
             pending = ready;
-            cancellable(granted, (bytes, cause) -> {
+            events.cancellable(granted, (bytes, cause) -> {
                 if (cause == null) {
                     hasMemory = true;
                     ready.ready();
@@ -169,7 +158,7 @@ final class FormUpload {
 
     Readiness commit() {
         Readiness ready = Readiness.pending();
-        post(() -> {
+        events.post(() -> {
             pending = ready;
             if (failure != null) {
                 ready.fail(failure);
@@ -183,12 +172,12 @@ final class FormUpload {
     }
 
     void cancelCommit(Throwable reason) {
-        post(() -> fail(reason));
+        events.post(() -> fail(reason));
     }
 
     void ended() {
         if (uses.decrementAndGet() == 0) { // a rejected second use does not end the first one
-            post(() -> {
+            events.post(() -> {
                 hasEnded = true;
                 fail(new IOException("the form has ended"));
             });
@@ -216,9 +205,9 @@ final class FormUpload {
         long now = sinks.nanoClock.getAsLong();
         if (last != 0 && now - last > sinks.maxAge.toNanos() / RENEWALS) {
             intentNanos = now;
-            post(() -> {
+            events.post(() -> {
                 if (isActive()) {
-                    request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {});
+                    events.request(sinks.protocol.putIntent(id, intentName), (done, cause) -> {});
                 }
             });
         }
@@ -226,52 +215,8 @@ final class FormUpload {
 
     // ---- events
 
-    /** Runs {@code event} after all earlier ones. */
-    void post(Runnable event) {
-        events.add(event);
-        if (running.trigger()) {
-            try {
-                sinks.store.executor().execute(running::run);
-            } catch (RejectedExecutionException e) { // the store was closed
-                running.run();
-            }
-        }
-    }
-
-    private void runEvents() {
-        for (Runnable event; (event = events.poll()) != null; ) {
-            try {
-                event.run();
-                advance();
-            } catch (Throwable e) {
-                fail(e);
-            }
-        }
-    }
-
     private boolean isActive() {
         return state == State.OPEN || state == State.COMMITTING;
-    }
-
-    /** Handles the response to a request as an event. If the request fails, the form fails. */
-    private <T> void request(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> then) {
-        openRequests++;
-        request.whenComplete((response, cause) -> post(() -> {
-            openRequests--;
-            then.accept(response, cause);
-            if (cause != null) {
-                fail(cause);
-            }
-        }));
-    }
-
-    /** Like {@link #request}, for a request that is cancelled if the form fails. */
-    private <T> void cancellable(CompletableFuture<T> request, BiConsumer<@Nullable T, @Nullable Throwable> then) {
-        requests.add(request);
-        request(request, (response, cause) -> {
-            requests.remove(request);
-            then.accept(response, cause);
-        });
     }
 
     /** Fails the form, unless its record may have been written. */
@@ -282,7 +227,7 @@ final class FormUpload {
         Throwable reason = Futures.unwrap(cause);
         failure = reason;
         state = State.FAILED;
-        List.copyOf(requests).forEach(request -> request.cancel(true));
+        events.cancelRequests();
         jobs.forEach(job -> job.body.release());
         jobs.clear();
         files.forEach(S3Sink::releaseContent);
@@ -365,7 +310,7 @@ final class FormUpload {
                 writeRecord();
             }
         }
-        if (hasEnded && (state == State.COMMITTED || state == State.FAILED) && openRequests == 0) {
+        if (hasEnded && (state == State.COMMITTED || state == State.FAILED) && !events.hasOpenRequests()) {
             end();
         }
     }
@@ -374,7 +319,7 @@ final class FormUpload {
     private void store(S3Sink file, boolean isTime) {
         if (isTime && file.isUploaded() && !file.isStoring) {
             file.isStoring = true;
-            cancellable(
+            events.cancellable(
                     sinks.store.complete(
                             file.target,
                             Objects.requireNonNull(file.uploadId()),
@@ -405,11 +350,11 @@ final class FormUpload {
         file.isStoring |= isWhole;
         inFlight++;
         CompletableFuture<?> before = isWhole ? beforeObject(file) : upload(file);
-        request(before, (ready, problem) -> {
+        events.request(before, (ready, problem) -> {
             if (problem != null || !isActive()) {
                 sent(job);
             } else if (isWhole) {
-                cancellable(Futures.tryCall(() -> sinks.store.put(file.target, job.body)), (stored, cause) -> {
+                events.cancellable(Futures.tryCall(() -> sinks.store.put(file.target, job.body)), (stored, cause) -> {
                     sent(job);
                     file.stored = stored;
                 });
@@ -417,7 +362,7 @@ final class FormUpload {
                 String id = Objects.requireNonNull(file.uploadId());
                 CompletableFuture<ObjectStore.Piece> sent =
                         Futures.tryCall(() -> sinks.store.upload(file.target, id, job.number, job.body));
-                cancellable(sent, (piece, cause) -> {
+                events.cancellable(sent, (piece, cause) -> {
                     sent(job);
                     if (piece != null) {
                         file.pieces.put(piece.number(), piece);
@@ -445,7 +390,7 @@ final class FormUpload {
             intentName = file.number;
         }
         intentNanos = sinks.nanoClock.getAsLong();
-        request(written, (key, cause) -> file.intent = key);
+        events.request(written, (key, cause) -> file.intent = key);
         return written;
     }
 
@@ -472,7 +417,7 @@ final class FormUpload {
                         .build());
             } else {
                 isRequestingMemory = true;
-                cancellable(sinks.memory.lease(wanted, firstIntent != null), (granted, cause) -> {
+                events.cancellable(sinks.memory.lease(wanted, firstIntent != null), (granted, cause) -> {
                     isRequestingMemory = false;
                     if (granted != null && !waiting.isEmpty()) {
                         waiting.remove().resume(granted);
@@ -499,7 +444,7 @@ final class FormUpload {
                 CommitProtocol.random(),
                 published().map(S3Sink::recorded).toList());
         state = State.WRITING;
-        request(sinks.protocol.commit(record, this::isYoung), (done, cause) -> {
+        events.request(sinks.protocol.commit(record, this::isYoung), (done, cause) -> {
             if (cause != null) {
                 state = State.COMMITTING; // so that the form can fail
                 return;

@@ -82,13 +82,13 @@ final class S3Sink implements PartSink {
     public Readiness write(ByteBuf data) throws IOException {
         checkOpen();
         form.renewIntent();
-        if (take(data, form::post)) {
+        if (take(data, form.events::post)) {
             return Readiness.READY;
         }
         held = data.retainedSlice();
         Readiness ready = Readiness.pending();
         waiting = ready;
-        form.post(() -> form.await(this));
+        form.events.post(() -> form.await(this));
         return ready;
     }
 
@@ -101,7 +101,7 @@ final class S3Sink implements PartSink {
         if (last != null) {
             last.seal();
         }
-        form.post(() -> form.arrived(this, last));
+        form.events.post(() -> form.arrived(this, last));
         return Readiness.READY;
     }
 
@@ -109,14 +109,14 @@ final class S3Sink implements PartSink {
     @Override
     public Readiness publish() throws IOException {
         form.checkFailure();
-        form.post(() -> isPublished = true);
+        form.events.post(() -> isPublished = true);
         return Readiness.READY;
     }
 
     @Override
     public void close() {
         closed = true;
-        form.post(this::discard);
+        form.events.post(this::discard);
     }
 
     private void checkOpen() throws IOException {
