@@ -239,8 +239,7 @@ final class FormUpload {
     }
 
     /**
-     * Handles the end of a file: all of its content has arrived. A file that fits into one segment is stored by one request: at once if the
-     * segment is leased, otherwise when the form is committed. A larger file, or a leased one under a chosen key, is uploaded in pieces.
+     * Handles the end of a file: all of its content has arrived.
      *
      * @param last the segment that was not sent yet, or null
      */
@@ -256,8 +255,6 @@ final class FormUpload {
         file.content = last == null ? sinks.newSegment(smallMemory) : last;
         if (!isSmall) {
             sendContent(file);
-        } else if (!isActive()) {
-            file.releaseContent();
         }
     }
 
@@ -271,7 +268,7 @@ final class FormUpload {
     void send(S3Sink file, int number, Segment body) {
         filling -= body.isLeased() ? 1 : 0;
         if (isActive()) {
-            jobs.add(new Job(file, number, body));
+            jobs.add(new Job(file, number, body.seal()));
         } else {
             body.release();
         }
@@ -438,11 +435,8 @@ final class FormUpload {
         List<S3Form.StoredPart> stored = published()
                 .map(file -> new S3Form.StoredPart(file.part, Objects.requireNonNull(file.stored)))
                 .toList();
-        FormRecord record = new FormRecord(
-                id,
-                true,
-                CommitProtocol.random(),
-                published().map(S3Sink::recorded).toList());
+        List<FormRecord.File> recorded = published().map(S3Sink::recorded).toList();
+        FormRecord record = new FormRecord(id, true, CommitProtocol.random(), recorded);
         state = State.WRITING;
         events.request(sinks.protocol.commit(record, this::isYoung), (done, cause) -> {
             if (cause != null) {

@@ -59,9 +59,7 @@ final class Retries {
         return outcome;
     }
 
-    /**
-     * @param earlier the last failure of an earlier attempt that {@link #moreExact} may prefer, or null
-     */
+    /** @param earlier the last failure of an earlier attempt that {@link #moreExact} may prefer, or null */
     private <T> void attempt(
             String what,
             Supplier<CompletableFuture<T>> call,

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -52,10 +51,10 @@ import software.amazon.awssdk.services.s3.model.Tagging;
 /**
  * A bucket of a store that speaks the S3 protocol, through the asynchronous client of the AWS SDK. Thread-safe.
  *
- * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive. The checksum of each request body is
- * sent as a plain header. A response without a
- * matching checksum is not trusted: a second request checks the object. The store computes the checksum of a large object from the
- * checksums of its pieces, which more stores support than checksums of whole objects. Retries and timers run on two threads of this store.
+ * <p>A CRC-32 of each piece and of each object is computed while the bytes arrive. The checksum of each request body is sent as a plain
+ * header. A response without a matching checksum is not trusted: a second request checks the object. The store computes the checksum of a
+ * large object from the checksums of its pieces, which more stores support than checksums of whole objects. Retries and timers run on two
+ * threads of this store.
  */
 public final class S3ObjectStore implements ObjectStore {
     private static final int THREADS = 2;
@@ -321,8 +320,7 @@ public final class S3ObjectStore implements ObjectStore {
         String date = required(
                 "a Date", response.sdkHttpResponse().firstMatchingHeader("Date").orElse(null));
         try {
-            return ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME)
-                    .toInstant();
+            return DateTimeFormatter.RFC_1123_DATE_TIME.parse(date, Instant::from);
         } catch (DateTimeParseException e) {
             return required("a valid Date", null);
         }

@@ -67,8 +67,7 @@ final class S3Sink implements PartSink {
     private @Nullable Segment filling;
     private @Nullable ByteBuf held;
     private @Nullable Readiness waiting;
-    private boolean complete;
-    private volatile boolean closed;
+    private volatile boolean isDone;
 
     S3Sink(FormUpload form, PartHead part, ObjectStore.Target target, String number, boolean isChosen) {
         this.form = form;
@@ -95,12 +94,9 @@ final class S3Sink implements PartSink {
     @Override
     public Readiness complete() throws IOException {
         checkOpen();
-        complete = true;
+        isDone = true;
         Segment last = filling;
         filling = null;
-        if (last != null) {
-            last.seal();
-        }
         form.events.post(() -> form.arrived(this, last));
         return Readiness.READY;
     }
@@ -115,14 +111,13 @@ final class S3Sink implements PartSink {
 
     @Override
     public void close() {
-        closed = true;
+        isDone = true;
         form.events.post(this::discard);
     }
 
     private void checkOpen() throws IOException {
-        if (complete || closed) {
-            throw new IllegalStateException(
-                    "the sink is " + (closed ? "closed" : "complete") + ": use one sink per part");
+        if (isDone) {
+            throw new IllegalStateException("the sink is complete or closed: use one sink per part");
         }
         form.checkFailure();
     }
@@ -158,7 +153,6 @@ final class S3Sink implements PartSink {
                 && (open.isFull() || open.size() >= SegmentMemory.MIN_SEGMENT && form.sinks.memory.isShort())) {
             int piece = ++sent;
             filling = null;
-            open.seal();
             events.execute(() -> form.send(this, piece, open));
         }
     }

@@ -1175,6 +1175,26 @@ class CommitTest {
     }
 
     @Test
+    void sinkClosedEarly_isNoLongerFilled() throws Exception {
+        S3Sinks few = sharing(MemoryBudget.of(8 * MIB)); // room for one segment
+        S3Form form = few.newForm();
+        form.admit();
+        PartSink first = form.sink(head());
+        assertTrue(first.write(Unpooled.wrappedBuffer(new byte[MIB])).isReady());
+        first.close();
+        long capacity = few.memory.lease(5 * MIB, true).get();
+        PartSink second = form.sink(head());
+        Readiness written = second.write(Unpooled.wrappedBuffer(new byte[MIB]));
+        assertFalse(written.isReady());
+        few.memory.returnSegment(capacity);
+        Weed.await(() -> assertTrue(written.isReady()));
+        assertTrue(written.checkReady());
+        second.close();
+        form.ended();
+        get(few.whenIdle());
+    }
+
+    @Test
     void form_thatHasStoredAPiece_isServedBeforeOneThatHasNot() throws Exception {
         S3Sinks few = sharing(MemoryBudget.of(8 * MIB)); // room for one segment
         List<S3Form> forms = new ArrayList<>();
@@ -1247,6 +1267,38 @@ class CommitTest {
         sink.close();
         form.ended();
         get(few.whenIdle());
+    }
+
+    @Test
+    void segmentFilledBeforeAFailureIsNoticed_isReleased() throws Exception {
+        S3Form form = sinks.newForm();
+        form.admit();
+        PartSink sink = form.sink(head());
+        assertTrue(sink.write(Unpooled.wrappedBuffer(new byte[MIB])).isReady());
+        network.isBusy = true;
+        form.cancelCommit(new IOException("gone"));
+        Readiness written =
+                sink.write(Unpooled.wrappedBuffer(new byte[5 * MIB])); // one piece, and a part of the next one
+        assertFalse(written.isReady());
+        network.isBusy = false;
+        network.tasks.remove().run();
+        assertEquals(
+                "gone", assertThrows(IOException.class, written::checkReady).getMessage());
+        sink.close();
+        form.ended();
+        get(sinks.whenIdle());
+    }
+
+    @Test
+    void sink_usedForASecondPart_throws() throws Exception {
+        S3Form form = sinks.newForm();
+        form.admit();
+        PartSink sink = form.sink(head());
+        sink.complete();
+        assertThrows(IllegalStateException.class, () -> sink.write(Unpooled.wrappedBuffer(new byte[1])));
+        sink.close();
+        form.ended();
+        get(sinks.whenIdle());
     }
 
     @Test
