@@ -129,7 +129,7 @@ final class CommitProtocol {
         return open + id + '/' + name;
     }
 
-    private String recordKey(String id) {
+    String recordKey(String id) {
         return prefix + id + "/form.json";
     }
 
@@ -279,12 +279,8 @@ final class CommitProtocol {
         return Futures.inBatches(keys, store::delete);
     }
 
-    /** Calls {@code each} for one page of a listing after the other. */
-    CompletableFuture<Void> pages(String start, Function<ObjectStore.Page, CompletableFuture<Void>> each) {
-        return pages(start, null, each);
-    }
-
-    private CompletableFuture<Void> pages(
+    /** Calls {@code each} for one page of a listing after the other. The token {@code next} is null for the first one. */
+    CompletableFuture<Void> pages(
             String start, @Nullable String next, Function<ObjectStore.Page, CompletableFuture<Void>> each) {
         return store.list(start, next)
                 .thenCompose(page -> each.apply(page)
@@ -297,7 +293,7 @@ final class CommitProtocol {
         Set<String> listed =
                 standing.files().stream().map(file -> file.stored().key()).collect(Collectors.toSet());
         AtomicInteger count = new AtomicInteger();
-        return pages(folder, page -> {
+        return pages(folder, null, page -> {
                     List<String> files = page.objects().stream()
                             .map(ObjectStore.Listed::key)
                             .filter(key -> isNumber(key.substring(folder.length())) && !listed.contains(key))
@@ -342,9 +338,5 @@ final class CommitProtocol {
                             .thenCompose(this::deleteFiles))
                     .thenApply(cleaned -> true);
         });
-    }
-
-    CompletableFuture<Void> deleteTombstone(String id) {
-        return store.delete(List.of(recordKey(id)));
     }
 }

@@ -29,7 +29,6 @@ import software.amazon.awssdk.protocols.jsoncore.JsonWriter;
  */
 public record FormRecord(String id, boolean isCommitted, String writer, List<File> files) {
     private static final String CHECKSUM = ",\"sha256\":\"";
-    private static final int CHECKSUM_LENGTH = CHECKSUM.length() + 64 + 2;
 
     /**
      * A file of a committed form: the names that the client sent, the media type of the object, and the object.
@@ -102,13 +101,13 @@ public record FormRecord(String id, boolean isCommitted, String writer, List<Fil
      */
     public static @Nullable FormRecord parse(String id, byte[] json) {
         String text = new String(json, StandardCharsets.UTF_8);
-        int end = text.length() - CHECKSUM_LENGTH;
+        int end = text.lastIndexOf(CHECKSUM);
         if (end < 0) {
             return null;
         }
         String before = text.substring(0, end);
         String checksum = CHECKSUM + sha256(before.getBytes(StandardCharsets.UTF_8)) + "\"}";
-        if (!text.endsWith(checksum)) {
+        if (!text.substring(end).equals(checksum)) {
             return null;
         }
         try {

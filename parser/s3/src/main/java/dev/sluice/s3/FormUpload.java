@@ -87,7 +87,7 @@ final class FormUpload {
     private volatile boolean admitted;
     private volatile @Nullable Throwable failure;
     private volatile long intentNanos;
-    private volatile List<S3Form.StoredPart> objects = List.of();
+    volatile List<S3Form.StoredPart> objects = List.of();
 
     // The state, which only events access.
     private State state = State.OPEN;
@@ -150,10 +150,6 @@ final class FormUpload {
         S3Sink file = new S3Sink(this, part, target, number, isChosen);
         files.add(file);
         return file;
-    }
-
-    List<S3Form.StoredPart> objects() {
-        return objects;
     }
 
     Readiness commit() {

@@ -156,7 +156,7 @@ public final class S3Form implements PartDecider, FormAdmission {
 
     /** {@return the files of the committed form, in order; empty before the commit} */
     public List<StoredPart> objects() {
-        return upload.objects();
+        return upload.objects;
     }
 
     /** {@inheritDoc} Ready when the record of the form is in the store. A form without files is not stored. */

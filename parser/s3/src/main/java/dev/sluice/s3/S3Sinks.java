@@ -150,9 +150,9 @@ public class S3Sinks {
     /** @param smallMemory the memory charged for the small segments of the form */
     Segment newSegment(AtomicLong smallMemory) {
         begun();
-        return new Segment(smallMemory, segment -> {
-            if (segment.isLeased()) {
-                memory.returnSegment(segment.capacity());
+        return new Segment(smallMemory, leased -> {
+            if (leased > 0) {
+                memory.returnSegment(leased);
             }
             ended();
         });

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.FlowAdapters;
@@ -43,7 +43,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     /** The memory charged for all small segments of the form, of which {@link #charged} is for this one. */
     private final AtomicLong smallMemory;
 
-    private final Consumer<Segment> whenFree;
+    private final LongConsumer whenFree;
     private long capacity;
     private boolean isLeased;
     private long charged;
@@ -60,8 +60,8 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     /** The root of the last retained buffer. */
     private @Nullable ByteBuf lastRoot;
 
-    /** @param whenFree the callback for the release of all buffers, called once */
-    Segment(AtomicLong smallMemory, Consumer<Segment> whenFree) {
+    /** @param whenFree accepts the leased capacity, or 0, when all buffers have been released */
+    Segment(AtomicLong smallMemory, LongConsumer whenFree) {
         this.smallMemory = smallMemory;
         this.whenFree = whenFree;
     }
@@ -97,10 +97,6 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
 
     boolean isLeased() {
         return isLeased;
-    }
-
-    long capacity() {
-        return capacity;
     }
 
     /** {@return the maximum memory of a leased segment of this capacity} */
@@ -193,7 +189,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
             endGathering();
             buffers.forEach(ReferenceCountUtil::safeRelease); // another sink may have released one by mistake
             smallMemory.addAndGet(-charged);
-            whenFree.accept(this);
+            whenFree.accept(isLeased ? capacity : 0);
         }
     }
 

@@ -48,7 +48,7 @@ final class Sweep {
     /** {@return the counts of a sweep, which ends the forms whose intents are old, and deletes the objects that probes have left} */
     CompletableFuture<S3Sinks.Swept> run() {
         Map<String, Open> found = new LinkedHashMap<>();
-        return protocol.pages(protocol.open, page -> {
+        return protocol.pages(protocol.open, null, page -> {
                     page.objects().forEach(intent -> add(found, intent, page.now()));
                     return Futures.DONE;
                 })
@@ -67,6 +67,7 @@ final class Sweep {
     private CompletableFuture<Void> deleteOldProbes() {
         return protocol.pages(
                 protocol.prefix + StoreProbe.FOLDER,
+                null,
                 page -> protocol.deleteAll(page.objects().stream()
                         .filter(probe -> isOld(probe.modified(), page.now()))
                         .map(ObjectStore.Listed::key)
@@ -118,7 +119,8 @@ final class Sweep {
                                 form,
                                 name -> !name.equals(CommitProtocol.DELETION) || isExpired(form.youngest(), form.now));
                     } else if (isExpired) {
-                        return protocol.deleteTombstone(form.id).thenCompose(gone -> deleteIntents(form, name -> true));
+                        return protocol.deleteAll(List.of(protocol.recordKey(form.id)))
+                                .thenCompose(gone -> deleteIntents(form, name -> true));
                     }
                     return protocol.putIntent(
                                     form.id, form.intents.keySet().iterator().next())
