@@ -4,6 +4,7 @@ import static dev.sluice.s3.Uploads.failure;
 import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
@@ -108,6 +109,28 @@ class RequestTest {
         CompletableFuture<ObjectStore.Piece> piece = upload(() -> sent);
         piece.cancel(true);
         assertTrue(sent.isCancelled());
+    }
+
+    @Test
+    void requestCancelledDuringAPause_isNotRepeated() {
+        CompletableFuture<Void> pause = new CompletableFuture<>();
+        AtomicInteger calls = new AtomicInteger();
+        Retries retries = new Retries(2, 1, delay -> pause, StoreMetrics.NONE);
+        CompletableFuture<Void> outcome = retries.trying("Put", () -> {
+            calls.incrementAndGet();
+            return CompletableFuture.failedFuture(ResponseException.incomplete("damaged"));
+        });
+        outcome.cancel(true);
+        pause.complete(null);
+        assertEquals(1, calls.get());
+    }
+
+    @Test
+    void settingsBelowTheirMinimum_areRejected() {
+        S3ObjectStore.Builder settings = S3ObjectStore.builder("bucket");
+        assertThrows(IllegalArgumentException.class, () -> settings.attempts(0));
+        assertThrows(IllegalArgumentException.class, () -> settings.pauseMillis(0));
+        assertThrows(IllegalArgumentException.class, () -> settings.attemptTimeout(Duration.ofNanos(999_999)));
     }
 
     /** The client of the SDK may send the last buffers of a body after the request was cancelled. */
