@@ -240,24 +240,16 @@ final class FormUpload {
      * @param last the segment that was not sent yet, or null
      */
     void arrived(S3Sink file, @Nullable Segment last) {
-        boolean isSmall = last == null || !last.isLeased();
-        if (file.sent > 0 || file.isChosen && !isSmall) { // no object may appear under a chosen key yet
+        if (file.sent == 0 && (last == null || !last.isLeased())) {
+            file.content = last == null ? sinks.newSegment(smallMemory) : last; // until the commit
+        } else if (file.sent == 0 && last != null && !file.isChosen) {
+            send(file, 0, last);
+        } else { // no object may appear under a chosen key yet, so even one piece is an upload
             file.pieceCount = file.sent + (last == null ? 0 : 1);
             if (last != null) {
                 send(file, file.pieceCount, last);
             }
-            return;
         }
-        file.content = last == null ? sinks.newSegment(smallMemory) : last;
-        if (!isSmall) {
-            sendContent(file);
-        }
-    }
-
-    private void sendContent(S3Sink file) {
-        Segment content = Objects.requireNonNull(file.content);
-        file.content = null;
-        send(file, 0, content);
     }
 
     /** Sends a segment that its sink has filled. */
@@ -321,7 +313,8 @@ final class FormUpload {
                             file.crc32()),
                     (stored, cause) -> file.stored = stored);
         } else if (isTime && state == State.COMMITTING && file.isPublished && file.content != null) {
-            sendContent(file);
+            send(file, 0, file.content);
+            file.content = null;
         }
     }
 
