@@ -60,6 +60,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.ref.WeakReference;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -1142,6 +1143,23 @@ class MultipartHandlerTest {
         upload.response.complete(late);
         channel.runPendingTasks();
         assertEquals(0, late.refCnt());
+    }
+
+    /** The handlers keep a set of the open connections, for the shutdown. */
+    @Test
+    void closedConnection_isNotReachable() throws InterruptedException {
+        open(onLoop());
+        channel.close();
+        channel.runPendingTasks();
+        WeakReference<EmbeddedChannel> closed = new WeakReference<>(channel);
+        channel = new EmbeddedChannel();
+        for (int i = 0; closed.get() != null && i < 500; i++) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        assertNull(closed.get(), "the handlers still refer to the connection");
+        assertTrue(
+                handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().isDone());
     }
 
     // ---- shutdown
