@@ -53,6 +53,7 @@ public final class FormWriter implements Flow.Subscriber<ByteBuf> {
     public void onNext(ByteBuf bytes) {
         if (!execute(() -> write(bytes))) {
             bytes.release();
+            form.abort(new ClosedChannelException()); // the listener of the closed channel is not called
         }
     }
 

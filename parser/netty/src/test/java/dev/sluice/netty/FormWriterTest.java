@@ -17,6 +17,10 @@ import dev.sluice.form.OutgoingForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.testkit.CountingAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -30,6 +34,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
 import java.lang.ref.WeakReference;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,6 +43,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,10 +66,13 @@ class FormWriterTest {
     /** The fields that the server receives, or the reason why it has none. */
     private final CompletableFuture<List<String>> received = new CompletableFuture<>();
 
+    private final boolean http2;
     private final NettyServer server;
     private final Channel channel;
+    private volatile @Nullable Integer lingerOfClose;
 
     FormWriterTest(boolean http2) {
+        this.http2 = http2;
         FormReceiver receiver = new FormReceiver() {
             @Override
             public FormOptions options(FormOptions defaults) {
@@ -92,7 +101,13 @@ class FormWriterTest {
                 MultipartHandlers.onEventLoop(Forms.of(options), request -> receiver)
                         .build(),
                 http2);
-        channel = HttpChannels.connect(server, http2, buffers);
+        channel = HttpChannels.connect(server, http2, buffers, new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+                lingerOfClose = ctx.channel().config().getOption(ChannelOption.SO_LINGER);
+                ctx.close(promise);
+            }
+        });
     }
 
     @AfterEach
@@ -172,11 +187,18 @@ class FormWriterTest {
                 Reason.TRUNCATED,
                 assertInstanceOf(MultipartException.class, failure).reason());
         channel.closeFuture().syncUninterruptibly();
+        assertEquals(http2 ? null : 0, lingerOfClose, "without SO_LINGER 0, the connection ends like a complete one");
     }
 
     @Test
     void closedChannel_failsTheForm() {
         channel.close().syncUninterruptibly();
         assertThrows(IOException.class, () -> forward(form(10)));
+    }
+
+    @Test
+    void endedEventLoop_failsTheForm() {
+        server.close();
+        assertThrows(ClosedChannelException.class, () -> forward(form(FIELDS)));
     }
 }
