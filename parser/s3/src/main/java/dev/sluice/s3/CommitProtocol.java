@@ -89,7 +89,7 @@ final class CommitProtocol {
     static final String DELETION = "delete";
 
     static final int MAX_ATTEMPTS = 6;
-    private static final Duration PAUSE = Duration.ofMillis(50);
+    static final Duration PAUSE = Duration.ofMillis(50);
 
     /** The numbers of files, in keys of files and of intents. */
     private static final String NUMBER = "[1-9][0-9]*";

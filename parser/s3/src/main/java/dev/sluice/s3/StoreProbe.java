@@ -3,7 +3,6 @@ package dev.sluice.s3;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,8 +18,6 @@ import org.jspecify.annotations.Nullable;
 final class StoreProbe {
     /** The start of the keys of the check, after the prefix. */
     static final String FOLDER = ".probe/";
-
-    private static final Duration PAUSE = Duration.ofMillis(50);
 
     private final ObjectStore store;
     private final String open;
@@ -64,7 +61,7 @@ final class StoreProbe {
                     } else if (!isWritten
                             && attempt < CommitProtocol.MAX_ATTEMPTS
                             && (failure == null || !Retries.isPermanent(failure))) {
-                        return store.after(PAUSE.multipliedBy(1L << attempt))
+                        return store.after(CommitProtocol.PAUSE.multipliedBy(1L << attempt))
                                 .thenCompose(paused -> write(value, etag, violated, attempt + 1));
                     }
                     String reason = violated == null
