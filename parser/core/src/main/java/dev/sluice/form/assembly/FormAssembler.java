@@ -388,7 +388,6 @@ public final class FormAssembler {
         decoder.close();
         sinks.forEach(sink -> IsolatedCall.run(sink::close));
         memory.releaseToBudget(headerReserve());
-        memory.releaseAhead();
         reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
     }
 

@@ -149,19 +149,13 @@ public final class PartDestination implements AutoCloseable {
         if (decision != null) {
             decision.decide(bytes.clone()).applyTo(this);
         }
-        releasePeeked();
+        memory.release(peeked.length);
+        peeked = NOTHING;
         ByteBuf all = Unpooled.wrappedBuffer(Unpooled.wrappedBuffer(bytes), rest.retainedSlice());
         try {
             return passOn(all);
         } finally {
             all.release();
-        }
-    }
-
-    private void releasePeeked() {
-        if (peeked.length > 0) {
-            memory.release(peeked.length);
-            peeked = NOTHING;
         }
     }
 
@@ -254,9 +248,9 @@ public final class PartDestination implements AutoCloseable {
         return skipped;
     }
 
+    /** Closes the content and the sink. Bytes that were collected for a decision stay charged until the memory of the form is closed. */
     @Override
     public void close() {
-        releasePeeked();
         if (content != null) {
             content.close();
         }
