@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.form.FormIntake;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
@@ -22,6 +23,7 @@ import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -245,6 +247,24 @@ class AsyncFormTest extends AppTestBase {
         });
         app.start();
         assertEquals("1null", app.post("/?q=1", FORM).body());
+    }
+
+    @Test
+    void endedForm_isNotReachable() throws Exception {
+        CompletableFuture<WeakReference<FormIntake>> intake = new CompletableFuture<>();
+        app.on((request, response) -> {
+            AsyncForm form = MultipartRequests.receive(request);
+            intake.complete(new WeakReference<>(form.intake));
+            form.completion().thenRun(request.getAsyncContext()::complete);
+        });
+        app.start();
+        assertEquals(200, app.post("/", FORM).status());
+        Eventually.isTrue(
+                () -> {
+                    System.gc();
+                    return intake.join().get() == null;
+                },
+                "the form is still reachable");
     }
 
     @Test

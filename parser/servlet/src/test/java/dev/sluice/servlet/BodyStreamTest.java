@@ -69,6 +69,15 @@ class BodyStreamTest {
         }
     }
 
+    @Test
+    void read_interruptOfApplication_remains() throws IOException {
+        try (BodyStream in = new BodyStream(new ByteArrayInputStream(new byte[1]), () -> false, null)) {
+            Thread.currentThread().interrupt();
+            assertEquals(0, in.read());
+            assertTrue(Thread.interrupted());
+        }
+    }
+
     /** An interrupt that remains would end the next blocking call of the container's thread. */
     @Test
     void shutDown_whileReading_leavesNoInterrupt() throws Exception {

@@ -219,6 +219,21 @@ class RequestLeaseTest extends AppTestBase {
     }
 
     @Test
+    void release_afterShutDown_leavesLeaseEnded() {
+        try (FormTimer timer = new FormTimer(TimeUnit.SECONDS.toNanos(1))) {
+            List<String> calls = new ArrayList<>();
+            RequestLease lease = new RequestLease(timer, () -> calls.add("end"));
+            lease.hold();
+            lease.shutDown();
+            lease.release();
+            assertTrue(lease.hasEnded());
+            lease.requestEnded();
+            assertThrows(IllegalStateException.class, lease::hold);
+            assertEquals(List.of("end"), calls);
+        }
+    }
+
+    @Test
     void worker_rejectedByContainer_doesNotKeepForm() throws Exception {
         app.before((request, response, chain) -> chain.doFilter(
                 new DivertedRequest(
