@@ -56,6 +56,7 @@ final class RejectionMapping implements HandlerMapping, Ordered {
         if (request.getAttribute(REJECTION) instanceof MultipartRequestException rejection
                 // An exception handler may have called sendError.
                 && request.getDispatcherType() != DispatcherType.ERROR) {
+            request.removeAttribute(REJECTION); // an exception handler may forward the request
             throw SluiceMultipartResolver.toSpringException(rejection);
         }
         return null;

@@ -416,6 +416,29 @@ class RejectionTest {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class ReaderAfterSecurity {
+        @Bean
+        FilterRegistrationBean<Filter> readingFilter() {
+            return new FilterRegistrationBean<>((request, response, chain) -> {
+                request.getParameter("q");
+                chain.doFilter(request, response);
+            });
+        }
+    }
+
+    @Test
+    void exceptionHandler_afterARejectionInAFilter_canForwardToAnotherController() throws Exception {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(Application.class, ForwardingHandler.class, ReaderAfterSecurity.class))) {
+            assertEquals(
+                    "the page",
+                    application
+                            .send("POST", "/open/other", RunningApplication.FORM, "not a form")
+                            .body());
+        }
+    }
+
     @Test
     void exceptionHandler_canForwardToAnotherController() throws Exception {
         try (RunningApplication application =
