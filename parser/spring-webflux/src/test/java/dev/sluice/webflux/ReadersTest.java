@@ -540,6 +540,20 @@ class ReadersTest {
         assertEquals(0, spool.files());
     }
 
+    @Test
+    void files_atTheEndOfTheRequest_areDeletedByWorkers() {
+        Queue<Runnable> workers = captureWorkers();
+        Disposable.Composite request = Disposables.composite();
+        byName(body(form(3000), 100, POOLED))
+                .contextWrite(Context.of(SluiceWebFlux.class, request))
+                .subscribe();
+        run(workers);
+        request.dispose();
+        assertEquals(1, spool.files());
+        run(workers);
+        assertEquals(0, spool.files());
+    }
+
     private static int references(Queue<DataBuffer> buffers) {
         return buffers.stream()
                 .mapToInt(buffer -> NettyDataBufferFactory.toByteBuf(buffer).refCnt())
@@ -636,13 +650,16 @@ class ReadersTest {
 
     @Test
     void fieldText_isChargedUntilItsEvent() {
-        byte[] start = ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n" + "x".repeat(100_000))
-                .getBytes(StandardCharsets.UTF_8);
-        Disposable reading =
-                events(body(start, 1000, POOLED).concatWith(Flux.never())).subscribe();
-        assertTrue(memory.used() > 90_000, () -> "charged: " + memory.used());
-        reading.dispose();
-        assertEquals(0, memory.used());
+        String field = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n" + "x".repeat(100_000);
+        String next = "\r\n--B\r\nContent-Disposition: form-data; name=\"b\"\r\n\r\n";
+        for (boolean complete : new boolean[] {false, true}) {
+            byte[] start = (complete ? field + next : field).getBytes(StandardCharsets.UTF_8);
+            Disposable reading =
+                    events(body(start, 1000, POOLED).concatWith(Flux.never())).subscribe();
+            assertEquals(complete, memory.used() < 90_000, () -> "charged: " + memory.used());
+            reading.dispose();
+            assertEquals(0, memory.used());
+        }
     }
 
     /** An application that fails or ignores its parts does not delete them, so the end of the request must delete them. */
