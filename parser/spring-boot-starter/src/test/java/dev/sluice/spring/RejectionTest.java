@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -418,6 +419,13 @@ class RejectionTest {
 
     @Configuration(proxyBeanMethods = false)
     static class ReaderAfterSecurity {
+        final AtomicInteger servletCalls = new AtomicInteger();
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> countingServlet() {
+            return Application.servlet("/open/counting", (request, response) -> servletCalls.incrementAndGet());
+        }
+
         @Bean
         FilterRegistrationBean<Filter> readingFilter() {
             return new FilterRegistrationBean<>((request, response, chain) -> {
@@ -428,7 +436,7 @@ class RejectionTest {
     }
 
     @Test
-    void exceptionHandler_afterARejectionInAFilter_canForwardToAnotherController() throws Exception {
+    void rejection_inAFilter_canBeForwardedToAPage_andServletIsNotCalled() throws Exception {
         try (RunningApplication application = RunningApplication.start(
                 List.of(Application.class, ForwardingHandler.class, ReaderAfterSecurity.class))) {
             assertEquals(
@@ -436,6 +444,14 @@ class RejectionTest {
                     application
                             .send("POST", "/open/other", RunningApplication.FORM, "not a form")
                             .body());
+            application.send("POST", "/open/counting", RunningApplication.FORM, "not a form");
+            assertEquals(
+                    0,
+                    application
+                            .context()
+                            .getBean(ReaderAfterSecurity.class)
+                            .servletCalls
+                            .get());
         }
     }
 
