@@ -342,6 +342,15 @@ class SluiceFilterTest extends AppTestBase {
 
     // ---- errors
 
+    @Test
+    void rejectionByApplication_bodyNotRead_closesConnection() throws Exception {
+        RawHttp.Response answer = ask(FORM, (request, response) -> {
+            throw MultipartException.because(MultipartException.Reason.PART_REFUSED)
+                    .build();
+        });
+        assertEquals("close", answer.headers().get("connection"));
+    }
+
     private void assertRejected(int status, String word, TestForm body) throws Exception {
         RawHttp.Response answer = ask(body, (request, response) -> request.getParts());
         assertEquals(status, answer.status(), answer.body());
