@@ -179,6 +179,18 @@ class FormSubscriberTest extends SpooledTest {
         assertFalse(requests.cancelled);
     }
 
+    @Test
+    void lostConnection_filesAreDeletedOnTheExecutor() {
+        FormSubscriber form = subscriber(options(), HEAD, queued::add);
+        form.onSubscribe(requests);
+        form.onNext(bytes(new Upload().file("f", "f", "y".repeat(5000)).toBytes(), 0, 3000));
+        runQueued();
+        form.onError(new IOException("lost"));
+        assertEquals(1, spool.files(), "files deleted on the thread of the server");
+        runQueued();
+        assertEquals(0, spool.files());
+    }
+
     /** As after {@link ExecutorService#shutdownNow}. */
     @Test
     void executor_discardsTheTaskOfAnOffer_lostConnectionEndsForm() {
