@@ -10,6 +10,7 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormIntake;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
@@ -25,6 +26,10 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -165,6 +170,26 @@ class AsyncFormTest extends AppTestBase {
         RawHttp.Response response = app.send(TestForm.head("/", 1 << 30));
         assertEquals(413, response.status());
         assertEquals("close", response.headers().get("connection"));
+    }
+
+    @Test
+    void data_beforeIsReadyReturns_isRead() throws Exception {
+        byte[] body = new TestForm().field("a", "1").body();
+        InMemoryContainer container = new InMemoryContainer(body);
+        Queue<InMemoryContainer.Task> events =
+                new ArrayDeque<>(List.of(() -> container.arrive(body.length - 10), container::end));
+        container.beforeNotReady =
+                () -> Objects.requireNonNullElse(events.poll(), () -> {}).run();
+        FormOptions options = FormOptions.inMemory(MemoryBudget.unlimited()).build();
+        try (FormService service = new FormService(options, List.of(), null)) {
+            RequestState state = RequestState.attach(container.request, service);
+            AsyncForm form = AsyncForm.start(state, container.request, options);
+            container.arrive(10);
+            container.join();
+            CompletableFuture<MultipartForm> whole = form.completion().toCompletableFuture();
+            assertTrue(whole.isDone(), "the form waits for a notification that it has had");
+            assertEquals("1", whole.join().text("a"));
+        }
     }
 
     @Test

@@ -42,6 +42,9 @@ final class InMemoryContainer {
     private volatile ReadListener reader;
     private volatile boolean calling;
 
+    /** Runs before {@code isReady} returns false, like another thread that is faster. */
+    Task beforeNotReady = () -> {};
+
     InMemoryContainer(byte[] body) {
         this.wire = new Wire(body);
     }
@@ -344,7 +347,11 @@ final class InMemoryContainer {
 
         @Override
         public boolean isReady() {
-            return wire.isReady();
+            boolean ready = wire.isReady();
+            if (!ready) {
+                attempt(beforeNotReady);
+            }
+            return ready;
         }
 
         @Override
