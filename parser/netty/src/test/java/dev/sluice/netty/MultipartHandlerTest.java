@@ -752,6 +752,19 @@ class MultipartHandlerTest {
         assertEquals("/next", channel.<HttpRequest>readInbound().uri());
     }
 
+    @Test
+    void rejectedBody_queuedToItsEnd_connectionIsKept() {
+        open(onWorkers(workers));
+        upload.shut();
+        byte[] body = Upload.body(10_000);
+        channel.writeInbound(head("/upload"), content(body, 0, 5_000));
+        workers.run();
+        channel.writeInbound(content(body, 5_000, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
+        upload.gate.get().fail(MultipartException.because(Reason.PART_TOO_LARGE).build());
+        workers.run();
+        assertAnswer(413, false);
+    }
+
     /** The decoder passes on no body after a malformed head. */
     @ParameterizedTest
     @ValueSource(strings = {"Content-Length: abc", "Content-Length: 1\r\nContent-Length: 2", "no colon"})
