@@ -24,6 +24,9 @@ import org.testng.SkipException;
 
 /** The publishers of bodies and of outgoing forms pass the Technology Compatibility Kit of Reactive Streams. */
 class PublisherTest {
+    /** The kit waits only 100 ms for the garbage collector, which a busy machine exceeds. A leak fails every attempt. */
+    private static final int LEAK_ATTEMPTS = 5;
+
     /** A test of publishers with the number of chunks that the kit chooses. The last chunk is the close-delimiter. */
     private static final class Verification extends FlowPublisherVerification<ByteBuffer> {
         private final LongFunction<Flow.Publisher<ByteBuffer>> publishers;
@@ -127,6 +130,24 @@ class PublisherTest {
         assertPassesTheTck(chunks -> new Filler(chunks).publisher(), 22);
     }
 
+    /** {@return whether the test passed; false if the kit skips it} */
+    private static boolean run(Method test, LongFunction<Flow.Publisher<ByteBuffer>> publishers) throws Exception {
+        for (int attempt = 1; ; attempt++) {
+            Verification verification = new Verification(publishers);
+            verification.setUp();
+            try {
+                test.invoke(verification);
+                return true;
+            } catch (InvocationTargetException e) {
+                if (e.getCause() instanceof SkipException) {
+                    return false;
+                } else if (!test.getName().contains("spec313") || attempt == LEAK_ATTEMPTS) {
+                    throw new AssertionError(test.getName(), e.getCause());
+                }
+            }
+        }
+    }
+
     private static void assertPassesTheTck(LongFunction<Flow.Publisher<ByteBuffer>> publishers, int least)
             throws Exception {
         List<String> skipped = new ArrayList<>();
@@ -135,15 +156,9 @@ class PublisherTest {
             // A body has at least one chunk, so the publisher cannot be empty.
             if (test.isAnnotationPresent(org.testng.annotations.Test.class)
                     && !test.getName().contains("emptyStream")) {
-                Verification verification = new Verification(publishers);
-                verification.setUp();
-                try {
-                    test.invoke(verification);
+                if (run(test, publishers)) {
                     passed++;
-                } catch (InvocationTargetException e) {
-                    if (!(e.getCause() instanceof SkipException)) {
-                        throw new AssertionError(test.getName(), e.getCause());
-                    }
+                } else {
                     skipped.add(test.getName());
                 }
             }
