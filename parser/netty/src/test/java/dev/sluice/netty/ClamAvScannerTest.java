@@ -179,6 +179,22 @@ final class ClamAvScannerTest {
         }
     }
 
+    @Test
+    void clientPause_longerThanTheTimeout_isAccepted() throws Exception {
+        Duration timeout = Duration.ofSeconds(2);
+        try (FakeScanner fake = new FakeScanner("stream: OK\0", true);
+                PartSink sink = ClamAvScanner.builder(TRANSPORT, fake.address())
+                        .timeout(timeout)
+                        .build()
+                        .scan(PartSink.discard())) {
+            assertNull(failure(sink.write(Unpooled.wrappedBuffer(new byte[10]))));
+            // The timer of the write would be due before this task.
+            GROUP.schedule(() -> {}, timeout.toNanos(), TimeUnit.NANOSECONDS).sync();
+            assertNull(failure(sink.write(Unpooled.wrappedBuffer(new byte[10]))));
+            assertNull(failure(sink.complete()));
+        }
+    }
+
     /** The scanner replies and closes its side while content is being sent. */
     @Test
     void failedWrite_doesNotHideTheReply() throws Exception {
