@@ -538,6 +538,16 @@ class SluiceFilterTest extends AppTestBase {
     }
 
     @Test
+    void errorPage_ofRejectedForm_mayOpenTheBody() throws Exception {
+        app.errorPage((request, response) -> {
+            request.getInputStream();
+            response.getWriter().print("the page");
+        });
+        RawHttp.Response answer = ask(TestForm.malformed(), (request, response) -> request.getParts());
+        assertEquals("400 the page", answer.status() + " " + answer.body());
+    }
+
+    @Test
     void wrappedRejection_isAnswered() throws Exception {
         RawHttp.Response answer = ask(TestForm.malformed(), (request, response) -> {
             try {
