@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -580,6 +581,23 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, admission.ended);
         form.finish().close();
         assertEquals(1, admission.ended);
+    }
+
+    @Test
+    void completeForm_hasNoSpareMemory_whileTheApplicationHandlesIt() throws IOException {
+        DelayedAdmission admission = new DelayedAdmission(Readiness.pending());
+        FormOptions options = FormOptions.inMemory(budget).admission(admission).build();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options);
+        AtomicLong used = new AtomicLong();
+        CompletionStage<Void> handled = form.intake().completion().thenAccept(complete -> used.set(budget.used()));
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
+        form.intake().finish();
+        admission.readiness.ready(); // the whole form is decoded in one turn
+        runResumed(form);
+        assertTrue(handled.toCompletableFuture().isDone());
+        assertEquals(budget.used(), used.get());
+        form.intake().completion().toCompletableFuture().join().close();
     }
 
     @Test

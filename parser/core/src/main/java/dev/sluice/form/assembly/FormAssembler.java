@@ -388,6 +388,7 @@ public final class FormAssembler {
         decoder.close();
         sinks.forEach(sink -> IsolatedCall.run(sink::close));
         memory.releaseToBudget(headerReserve());
+        memory.releaseAhead();
         reporter.formEnded(FormSummary.Outcome.COMPLETED, null);
     }
 
