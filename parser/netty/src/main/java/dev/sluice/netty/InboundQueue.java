@@ -214,7 +214,7 @@ final class InboundQueue {
      * @param begin whether to begin; otherwise a probe that has begun is continued
      */
     void probe(ChannelHandlerContext ctx, boolean begin) {
-        probing |= begin;
+        probing |= begin && !reading; // a slow client is no reason to probe
         if (probing
                 && memory <= maxBytes / 4
                 && messages.size() < MAX_MESSAGES
