@@ -224,8 +224,7 @@ final class FormUpload {
         failure = reason;
         state = State.FAILED;
         events.cancelRequests();
-        jobs.forEach(job -> job.body.release());
-        jobs.clear();
+        releaseJobs();
         files.forEach(S3Sink::releaseContent);
         waiting.forEach(sink -> sink.settle(reason));
         waiting.clear();
@@ -438,9 +437,15 @@ final class FormUpload {
         });
     }
 
+    private void releaseJobs() {
+        jobs.forEach(job -> job.body.release());
+        jobs.clear();
+    }
+
     /** Cleans up: after a commit only the intents, after a failure everything that the form has stored. */
     private void end() {
         files.forEach(S3Sink::releaseContent);
+        releaseJobs(); // of files that were not published
         CompletableFuture<?> done = Futures.DONE;
         for (S3Sink file : files) {
             String upload = file.uploadId();

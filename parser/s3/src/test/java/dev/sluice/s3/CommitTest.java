@@ -197,6 +197,29 @@ class CommitTest {
     // ---- the commit
 
     @Test
+    void unpublishedFile_withUnsentPieces_isReleased() throws Exception {
+        S3Form form = sinks.newForm();
+        assertTrue(form.admit().isReady());
+        PartSink published = form.sink(head());
+        published.write(Unpooled.buffer().writeZero(5 * MIB - 1));
+        published.complete();
+        network.late = name -> name.startsWith("upload");
+        PartSink other = form.sink(head());
+        for (int i = 0; i < 3; i++) { // two pieces are being sent, and one waits
+            other.write(Unpooled.buffer().writeZero(5 * MIB));
+        }
+        other.complete();
+        published.publish();
+        assertTrue(form.commit().checkReady());
+        published.close();
+        other.close();
+        form.ended();
+        network.released.complete(null);
+        get(sinks.whenIdle());
+        assertEquals(0, budget.used());
+    }
+
+    @Test
     void form_abortedWhileItsRecordIsWritten_isCommitted() throws Exception {
         network.late = RECORD;
         S3Form form = sinks.newForm();
