@@ -61,7 +61,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Delete.</b> A committed form is deleted by replacing its record by a tombstone with {@code If-Match}.
  *
- * <p><b>Why it is safe.</b> Files are deleted only after an intact tombstone was read. A tombstone is written in two cases: if the key is
+ * <p><b>Why it is safe.</b> A file is deleted only after an intact tombstone was read, or if an intact record does not list it. A tombstone is written in two cases: if the key is
  * absent, and then no record can be written while the tombstone exists; or to replace the record of a form that is being deleted. So a
  * stale or missing response, a late or repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It
  * cannot delete a file of a committed form, and a reader never sees an incomplete form. The tombstone is removed after a time in which no

@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -86,7 +87,7 @@ final class Retries {
                 outcome.completeExceptionally(explained(what, moreExact(earlier, reason)));
                 return;
             }
-            Throwable kept = isStatus(reason, 409) || connectFailure(reason) != null ? reason : earlier;
+            Throwable kept = earlier != null && isStatus(earlier, 409) ? earlier : moreExact(earlier, reason);
             IsolatedCall.run(() -> metrics.retried(cause));
             long longest = (cause == Cause.BUSY ? 5 * pauseMillis : pauseMillis) << Math.min(number - 1, 6);
             long pause = longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2 + 1);
@@ -110,8 +111,16 @@ final class Retries {
             return last;
         }
         boolean isForgotten = isStatus(earlier, 409) && isStatus(last, 404);
-        boolean isUnnoticed = connectFailure(earlier) != null && transientCause(last) == Cause.CONNECTION;
-        return isForgotten || (isUnnoticed && connectFailure(last) == null) ? earlier : last;
+        boolean isUnnoticed = connectFailure(earlier) != null && rootCause(last) instanceof TimeoutException;
+        return isForgotten || isUnnoticed ? earlier : last;
+    }
+
+    private static Throwable rootCause(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
     }
 
     /** {@return the reason of an error if another attempt may succeed, otherwise null} */

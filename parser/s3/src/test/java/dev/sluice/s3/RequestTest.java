@@ -3,6 +3,7 @@ package dev.sluice.s3;
 import static dev.sluice.s3.Uploads.failure;
 import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +28,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.zip.CRC32;
+import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -258,18 +261,33 @@ class RequestTest {
     }
 
     /** The SDK may lose the second failure to connect and time out. */
-    @Test
-    void refusedConnection_isReported_ifTheNextAttemptWaitsForAConnection() {
-        AtomicInteger made = new AtomicInteger();
-        Exception refused = new ConnectException("Connection refused: /127.0.0.1:1");
-        Exception late = new TimeoutException("Acquire operation took longer than 10000 milliseconds.");
-        CompletableFuture<ObjectStore.Piece> piece = upload(
-                5,
-                () -> CompletableFuture.failedFuture(
-                        SdkClientException.create("failed", made.getAndIncrement() == 0 ? refused : late)));
-        assertEquals(
-                "the object store cannot be reached: Connection refused: /127.0.0.1:1",
-                failure(piece).getMessage());
+    @ParameterizedTest
+    @CsvSource({
+        "refused late,                   the object store cannot be reached: Connection refused: /127.0.0.1:1",
+        "refused handshake,              UploadPart failed: failed",
+        "error refused late late late,   the object store cannot be reached: Connection refused: /127.0.0.1:1",
+        "conflict refused late late gone, the object store is writing this key for another request (UploadPart)"
+    })
+    void failures_theMostExactIsReported(String failures, String message) {
+        Map<String, Throwable> all = Map.of(
+                "refused",
+                        SdkClientException.create("failed", new ConnectException("Connection refused: /127.0.0.1:1")),
+                "late", SdkClientException.create("failed", new TimeoutException("Acquire operation took too long")),
+                "handshake", SdkClientException.create("failed", new SSLHandshakeException("no trusted certificate")),
+                "error", S3Exception.builder().statusCode(500).build(),
+                "conflict",
+                        S3Exception.builder()
+                                .statusCode(409)
+                                .awsErrorDetails(AwsErrorDetails.builder()
+                                        .errorCode("OperationAborted")
+                                        .build())
+                                .build(),
+                "gone", S3Exception.builder().statusCode(404).build());
+        Iterator<String> next = List.of(failures.split(" ")).iterator();
+        CompletableFuture<ObjectStore.Piece> piece =
+                upload(5, () -> CompletableFuture.failedFuture(all.get(next.next())));
+        assertEquals(message, failure(piece).getMessage());
+        assertFalse(next.hasNext());
     }
 
     @ParameterizedTest
