@@ -1,6 +1,8 @@
 package dev.sluice.webflux;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.form.Readiness;
 import java.util.concurrent.atomic.AtomicReference;
@@ -79,6 +81,18 @@ class EventGateTest {
         subscriber.requestListener.accept(Long.MAX_VALUE - 1);
         subscriber.requestListener.accept(10);
         assertSame(Readiness.READY, gate.send(EVENT));
+    }
+
+    @Test
+    void gate_closesWhenAllRequestedEventsAreSent() {
+        Subscriber subscriber = new Subscriber();
+        EventGate gate = new EventGate(subscriber);
+        subscriber.requestListener.accept(2);
+        assertSame(Readiness.READY, gate.send(EVENT));
+        Readiness second = gate.send(EVENT);
+        assertFalse(second.isReady(), "a third event could be sent");
+        subscriber.requestListener.accept(1);
+        assertTrue(second.isReady());
     }
 
     @Test
