@@ -588,7 +588,7 @@ class WebFluxTest {
     @CsvSource({"503, memory-budget-bytes=1KB, memoryBudgetBytes", "507, max-spool-bytes=1KB, maxSpoolBytes"})
     void exhaustedResources_areAnsweredWithAProblem(int status, String property, String limit) throws Exception {
         start("--sluice." + property);
-        String response = post("/upload", form("one", MIB));
+        String response = post("/upload", form("one", MIB / 2));
         assertTrue(response.startsWith("HTTP/1.1 " + status + ' '), response);
         assertTrue(response.contains("application/problem+json"), response);
         assertTrue(response.contains("\"limit\":\"" + limit + '"'), response);
