@@ -133,7 +133,8 @@ public final class AsyncForm {
      *
      * <p>If the form is rejected, or does not fit into the memory budget or the spool, the stage fails with the same
      * {@link dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a
-     * {@link MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. Other
+     * {@link MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. A response of
+     * your own needs {@code Connection: close}, because the container may otherwise read the rest of the body. Other
      * failures are:
      *
      * <ul>

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // most of the time is waiting
 class AsyncFormFailuresTest extends AppTestBase {
-    private static final Duration GRACE = Duration.ofMillis(200);
+    private static final Duration GRACE = Duration.ofSeconds(2);
 
     private static final TestForm FORM = new TestForm().field("a", "1").file("f", "f.txt", new byte[100_000]);
 
