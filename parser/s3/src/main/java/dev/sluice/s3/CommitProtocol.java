@@ -61,13 +61,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Delete.</b> A committed form is deleted by replacing its record by a tombstone with {@code If-Match}.
  *
- * <p><b>Why it is safe.</b> A file is deleted only after an intact tombstone was read, or if an intact record does not list it. A tombstone is written in two cases: if the key is
- * absent, and then no record can be written while the tombstone exists; or to replace the record of a form that is being deleted. So a
- * stale or missing response, a late or repeated request, or a wrong clock can delay a clean-up or fail a form that is being received. It
- * cannot delete a file of a committed form, and a reader never sees an incomplete form. The tombstone is removed after a time in which no
- * request of its form can be in progress: before each write of its record, a form checks that it is at most {@link #MAX_COMMIT_TIME} old,
- * and stores reject requests that were signed more than 15 minutes ago. The age of a tombstone is counted by the clock of the store and by
- * the clock of the sweeping process, and the lower age decides.
+ * <p><b>Why it is safe.</b> A file is deleted only after an intact tombstone was read, or if an intact record does not list it. A
+ * tombstone is written in two cases: if the key is absent, and then no record can be written while the tombstone exists; or to replace
+ * the record of a form that is being deleted. So a stale or missing response, a late or repeated request, or a wrong clock can delay a
+ * clean-up or fail a form that is being received. It cannot delete a file of a committed form, and a reader never sees an incomplete
+ * form. The tombstone is removed after a time in which no request of its form can be in progress: before each write of its record, a form
+ * checks that it is at most {@link #MAX_COMMIT_TIME} old, and stores reject requests that were signed more than 15 minutes ago. The age
+ * of a tombstone is counted by the clock of the store and by the clock of the sweeping process, and the lower age decides.
  *
  * <p><b>Chosen keys.</b> An object under a key of the application is stored just before the record. It is never deleted, because
  * another writer may have replaced it. It has no intent: a sweep must not abort uploads under a key that others may use.

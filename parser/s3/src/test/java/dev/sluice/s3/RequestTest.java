@@ -260,7 +260,7 @@ class RequestTest {
         assertEquals(2, made.get());
     }
 
-    /** The SDK may lose the second failure to connect and time out. */
+    /** After a refused connection, the SDK may miss the next refusal and time out. After a conflict, the store may forget the upload. */
     @ParameterizedTest
     @CsvSource({
         "refused late,                   the object store cannot be reached: Connection refused: /127.0.0.1:1",
