@@ -133,8 +133,10 @@ public final class AsyncForm {
      *
      * <p>If the form is rejected, or does not fit into the memory budget or the spool, the stage fails with the same
      * {@link dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a
-     * {@link MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. A response of
-     * your own needs {@code Connection: close}, because the container may otherwise read the rest of the body. Other
+     * {@link MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. For a response of
+     * your own, call {@code setStatus} or {@code sendError} of the response that the filter passed to the servlet. That
+     * response adds {@code Connection: close} if the rest of the body is not read. {@code AsyncContext.getResponse()} may
+     * return another response, and without the filter there is none: then set that header yourself. Other
      * failures are:
      *
      * <ul>

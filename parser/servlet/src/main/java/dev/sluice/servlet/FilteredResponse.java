@@ -7,7 +7,11 @@ import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The response that the application gets. It records calls of {@code sendError} and refers to the form of its request. */
+/**
+ * The response that the application gets. It records calls of {@code sendError}, and refers to the form of its request. If
+ * the form was rejected before its end, the response to it has {@code Connection: close}, because the container may
+ * otherwise keep reading the body.
+ */
 final class FilteredResponse extends HttpServletResponseWrapper {
     private final RequestForm form;
     private boolean errorSent;
@@ -36,14 +40,29 @@ final class FilteredResponse extends HttpServletResponseWrapper {
         return errorSent;
     }
 
+    private void closeAfterRejection() {
+        MultipartRequestException rejection = form.rejection();
+        if (rejection != null && rejection.closesConnection()) {
+            setHeader("Connection", "close");
+        }
+    }
+
+    @Override
+    public void setStatus(int status) {
+        closeAfterRejection();
+        super.setStatus(status);
+    }
+
     @Override
     public void sendError(int status) throws IOException {
+        closeAfterRejection();
         super.sendError(status);
         errorSent = true;
     }
 
     @Override
     public void sendError(int status, String message) throws IOException {
+        closeAfterRejection();
         super.sendError(status, message);
         errorSent = true;
     }

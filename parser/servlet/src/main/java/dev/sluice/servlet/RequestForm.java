@@ -145,7 +145,8 @@ final class RequestForm {
      */
     @Nullable
     MultipartRequestException rejection() {
-        return future.handle((whole, failure) -> failure).getNow(null) instanceof MultipartRequestException known
+        return future.isCompletedExceptionally()
+                        && future.handle((whole, failure) -> failure).join() instanceof MultipartRequestException known
                 ? known
                 : null;
     }

@@ -51,11 +51,7 @@ final class RejectionAdvice {
                 && !(rejection.getCause() instanceof MultipartException)) { // a failure of the disk or of a sink
             LOG.error("a form could not be received", rejection);
         }
-        ResponseEntity.BodyBuilder entity = entity(status, response);
-        if (rejection.closesConnection()) {
-            entity.header(HttpHeaders.CONNECTION, "close");
-        }
-        return entity.body(problem(status, rejection.getMessage(), rejection.getCause()));
+        return entity(status, response).body(problem(status, rejection.getMessage(), rejection.getCause()));
     }
 
     /** Replaces a Content-Type that the application has set, because Spring cannot write the problem as {@code text/html}. */

@@ -315,6 +315,33 @@ class ContainerAsyncFormTest extends AppTestBase {
         assertRejected(kind);
     }
 
+    /** Jetty and Tomcat close such a connection by themselves, but Undertow does not. */
+    @ParameterizedTest
+    @EnumSource
+    void form_rejected_responseOfApplicationClosesConnection(ServletContainer kind) throws Exception {
+        app.options(options -> options.maxPartBytes(10_000).maxDrainBytes(0));
+        app.on("/async", (request, response) -> {
+            AsyncContext context = request.startAsync();
+            MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
+                response.setStatus(422);
+                context.complete();
+            });
+        });
+        app.on("/blocking", (request, response) -> {
+            assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
+            response.setStatus(422);
+        });
+        app.start(kind);
+        for (String path : new String[] {"/async", "/blocking"}) {
+            try (RawHttp client = app.connect()) {
+                client.send(TestForm.head(path, 1 << 30)).send(FORM.open());
+                RawHttp.Response response = client.response();
+                assertEquals(422, response.status(), path);
+                assertEquals("close", response.headers().get("connection"), path);
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void form_rejected_throwsSameExceptionAgain(ServletContainer kind) throws Exception {

@@ -65,7 +65,6 @@ final class AsyncServlet extends HttpServlet {
 
     private static void reject(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
         if (failure instanceof MultipartException rejection) {
-            response.setHeader("Connection", "close"); // Jetty may otherwise keep reading the rest of the body
             Responses.error(response, ErrorResponse.of(rejection));
         } else if (failure instanceof MultipartRequestException rejection) {
             Responses.reject(response, rejection);

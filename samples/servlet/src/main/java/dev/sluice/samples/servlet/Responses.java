@@ -39,9 +39,6 @@ final class Responses {
         if (error.status() >= 500) {
             LOG.warn("a form failed", rejection);
         }
-        if (rejection.closesConnection()) {
-            response.setHeader("Connection", "close");
-        }
         error(response, error);
     }
 

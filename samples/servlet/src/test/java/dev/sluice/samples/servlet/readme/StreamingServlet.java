@@ -32,7 +32,6 @@ class StreamingServlet extends HttpServlet {
                 .whenComplete((done, failure) -> {
                     if (failure != null && failure.getCause() instanceof MultipartException rejected) {
                         response.setStatus(rejected.httpStatus()); // 413, 400 and so on
-                        response.setHeader("Connection", "close"); // the rest of the body is not wanted
                     } else if (failure != null) {
                         response.setStatus(500); // the disk, a sink or the response failed, or the client is gone
                     }
