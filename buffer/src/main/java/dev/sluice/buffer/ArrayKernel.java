@@ -66,13 +66,13 @@ final class ArrayKernel {
      *     if the gram at q is in the set: return q
      * return q
      *
-     * The stride is the number of grams in a delimiter whose line break has one byte, and the set contains all of them. So one gram of
-     * every occurrence of the delimiter is probed and found. The first loop probes four grams in each round, which the processor does in
+     * The stride is at most the number of grams in a delimiter whose line break has one byte, and the set contains all of them. So one gram
+     * of every occurrence of the delimiter is probed and found. The first loops probe four grams in each round, which the processor does in
      * parallel.
      */
     static int grams(byte[] memory, int i, int end, int stride, Grams set) {
-        int q = i;
         int last = end - Grams.LENGTH;
+        int q = stride == Grams.FIXED_STRIDE ? skipByFixedStride(memory, i, end, set) : i;
         while (q <= last - 3 * stride
                 && !set.contains((int) INT.get(memory, q))
                 && !set.contains((int) INT.get(memory, q + stride))
@@ -82,6 +82,21 @@ final class ArrayKernel {
         }
         while (q <= last && !set.contains((int) INT.get(memory, q))) {
             q += stride;
+        }
+        return q;
+    }
+
+    /* Probes rounds of four grams. Returns the start of the first round that has a gram of the set, or does not fit before end. */
+    private static int skipByFixedStride(byte[] memory, int i, int end, Grams set) {
+        int last = end - Grams.LENGTH;
+        int q = i;
+        for (; q <= last - 3 * Grams.FIXED_STRIDE; q += 4 * Grams.FIXED_STRIDE) {
+            if (set.contains((int) INT.get(memory, q))
+                    | set.contains((int) INT.get(memory, q + Grams.FIXED_STRIDE))
+                    | set.contains((int) INT.get(memory, q + 2 * Grams.FIXED_STRIDE))
+                    | set.contains((int) INT.get(memory, q + 3 * Grams.FIXED_STRIDE))) {
+                break;
+            }
         }
         return q;
     }

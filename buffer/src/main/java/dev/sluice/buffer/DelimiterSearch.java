@@ -29,7 +29,7 @@ package dev.sluice.buffer;
  *
  * <ol>
  *   <li><em>Grams</em>: looks up groups of four bytes, about one delimiter apart, in {@link Grams}. For a usual boundary, this reads about
- *       one byte in ten. A hit without a delimiter is a false alarm. After too many of them, this filter pauses for {@link #GRAMS_PAUSE}
+ *       one byte in eight. A hit without a delimiter is a false alarm. After too many of them, this filter pauses for {@link #GRAMS_PAUSE}
  *       bytes, so that a body crafted to contain the grams of the delimiter is searched almost as fast as without grams.
  *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines
  *       whether any position in a span has the first dash of the delimiter and, at the right distance, its last byte.
@@ -54,6 +54,9 @@ public final class DelimiterSearch {
 
     /** The smallest stride for which the gram filter is faster than vectorized passes over spans. */
     private static final int MIN_STRIDE_WITH_VECTORS = 28;
+
+    /** The longest stride that is shortened to {@link Grams#FIXED_STRIDE}. Beyond it, looking up fewer grams takes less time. */
+    private static final int MAX_SHORTENED_STRIDE = 40;
 
     /** A position that no body reaches. */
     private static final long NEVER = 1L << 62;
@@ -92,7 +95,7 @@ public final class DelimiterSearch {
     private final long dashPattern;
     private final long lastPattern;
 
-    /** The number of grams in the delimiter if its line break has one byte. */
+    /** The distance between the grams that are looked up. */
     private final int stride;
 
     private final int maxKernelIndex;
@@ -131,7 +134,7 @@ public final class DelimiterSearch {
         this.dashToLast = length - 2;
         this.dashPattern = Swar.repeat((byte) '-');
         this.lastPattern = Swar.repeat(text[text.length - 1]);
-        this.stride = length - Grams.REACH;
+        this.stride = stride(length - Grams.REACH);
         this.gramsResumeAt = warmUp;
         this.passesResumeAt = Math.min(warmUp, PASS_PAUSE);
     }
@@ -284,6 +287,15 @@ public final class DelimiterSearch {
             }
         }
         return compare(chunk, i, to, to);
+    }
+
+    /**
+     * {@return the distance between the grams to look up}
+     *
+     * @param grams the number of grams in the delimiter if its line break has one byte
+     */
+    static int stride(int grams) {
+        return grams > Grams.FIXED_STRIDE && grams <= MAX_SHORTENED_STRIDE ? Grams.FIXED_STRIDE : grams;
     }
 
     /** {@return the smallest stride for which the gram filter is faster than the others, for this kind of memory} */

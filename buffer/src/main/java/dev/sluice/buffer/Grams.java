@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class Grams {
     static final int LENGTH = 4;
 
+    /** The stride of a faster loop: a constant, so that the JIT removes the bounds checks. The usual boundaries have 32 to 40 characters. */
+    static final int FIXED_STRIDE = 32;
+
     /** The number of bytes in a gram after the first one. */
     static final int REACH = LENGTH - 1;
 

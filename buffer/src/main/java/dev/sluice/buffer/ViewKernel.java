@@ -50,8 +50,8 @@ final class ViewKernel {
     }
 
     static int grams(ByteBuffer memory, int i, int end, int stride, Grams set) {
-        int q = i;
         int last = end - Grams.LENGTH;
+        int q = stride == Grams.FIXED_STRIDE ? skipByFixedStride(memory, i, end, set) : i;
         while (q <= last - 3 * stride
                 && !set.contains((int) INT.get(memory, q))
                 && !set.contains((int) INT.get(memory, q + stride))
@@ -61,6 +61,20 @@ final class ViewKernel {
         }
         while (q <= last && !set.contains((int) INT.get(memory, q))) {
             q += stride;
+        }
+        return q;
+    }
+
+    private static int skipByFixedStride(ByteBuffer memory, int i, int end, Grams set) {
+        int last = end - Grams.LENGTH;
+        int q = i;
+        for (; q <= last - 3 * Grams.FIXED_STRIDE; q += 4 * Grams.FIXED_STRIDE) {
+            if (set.contains((int) INT.get(memory, q))
+                    | set.contains((int) INT.get(memory, q + Grams.FIXED_STRIDE))
+                    | set.contains((int) INT.get(memory, q + 2 * Grams.FIXED_STRIDE))
+                    | set.contains((int) INT.get(memory, q + 3 * Grams.FIXED_STRIDE))) {
+                break;
+            }
         }
         return q;
     }

@@ -274,6 +274,14 @@ class DelimiterSearchTest {
         assertEquals(12, DelimiterSearch.minStride(ViewKernel.NO_PASSES));
     }
 
+    /** A stride that exceeds the number of grams would miss delimiters. */
+    @Test
+    void stride_isShortened_neverExtended() {
+        for (int grams = 1; grams < 80; grams++) {
+            assertEquals(grams >= 32 && grams <= 40 ? 32 : grams, DelimiterSearch.stride(grams));
+        }
+    }
+
     private static boolean usesGrams(BufferKind kind, int boundaryLength) {
         Delimiter delimiter = delimiter("b".repeat(boundaryLength));
         findAll(new DelimiterSearch(delimiter, false), kind, new byte[100_000], 8192);
