@@ -28,8 +28,8 @@ package dev.sluice.buffer;
  * with three filters. A filter may report too many places, but never misses a delimiter:
  *
  * <ol>
- *   <li><em>Grams</em>: looks up groups of four bytes, about one delimiter apart, in {@link Grams}. For a usual boundary, this reads about
- *       one byte in eight. A hit without a delimiter is a false alarm. After too many of them, this filter pauses for {@link #GRAMS_PAUSE}
+ *   <li><em>Grams</em>: looks up groups of four bytes, about one delimiter apart, in {@link Grams}. For a usual boundary, this reads one
+ *       byte in eight to ten. A hit without a delimiter is a false alarm. After too many of them, this filter pauses for {@link #GRAMS_PAUSE}
  *       bytes, so that a body crafted to contain the grams of the delimiter is searched almost as fast as without grams.
  *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines
  *       whether any position in a span has the first dash of the delimiter and, at the right distance, its last byte.
@@ -55,8 +55,8 @@ public final class DelimiterSearch {
     /** The smallest stride for which the gram filter is faster than vectorized passes over spans. */
     private static final int MIN_STRIDE_WITH_VECTORS = 28;
 
-    /** The longest stride that is shortened to {@link Grams#FIXED_STRIDE}. Beyond it, looking up fewer grams takes less time. */
-    private static final int MAX_SHORTENED_STRIDE = 40;
+    /** The longest stride that is shortened to {@link Grams#FIXED_STRIDE} before JDK 25. Beyond it, looking up fewer grams takes less time. */
+    private static final int MAX_SHORTENED_STRIDE = 46;
 
     /** A position that no body reaches. */
     private static final long NEVER = 1L << 62;
@@ -134,7 +134,7 @@ public final class DelimiterSearch {
         this.dashToLast = length - 2;
         this.dashPattern = Swar.repeat((byte) '-');
         this.lastPattern = Swar.repeat(text[text.length - 1]);
-        this.stride = stride(length - Grams.REACH);
+        this.stride = stride(length - Grams.REACH, Runtime.version().feature());
         this.gramsResumeAt = warmUp;
         this.passesResumeAt = Math.min(warmUp, PASS_PAUSE);
     }
@@ -294,8 +294,9 @@ public final class DelimiterSearch {
      *
      * @param grams the number of grams in the delimiter if its line break has one byte
      */
-    static int stride(int grams) {
-        return grams > Grams.FIXED_STRIDE && grams <= MAX_SHORTENED_STRIDE ? Grams.FIXED_STRIDE : grams;
+    static int stride(int grams, int javaVersion) {
+        boolean shortened = javaVersion < 25 && grams > Grams.FIXED_STRIDE && grams <= MAX_SHORTENED_STRIDE;
+        return shortened ? Grams.FIXED_STRIDE : grams;
     }
 
     /** {@return the smallest stride for which the gram filter is faster than the others, for this kind of memory} */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Grams {
     static final int LENGTH = 4;
 
-    /** The stride of a faster loop: a constant, so that the JIT removes the bounds checks. The usual boundaries have 32 to 40 characters. */
+    /** The stride of a faster loop: a constant, so that the JIT removes the bounds checks. */
     static final int FIXED_STRIDE = 32;
 
     /** The number of bytes in a gram after the first one. */

@@ -278,7 +278,8 @@ class DelimiterSearchTest {
     @Test
     void stride_isShortened_neverExtended() {
         for (int grams = 1; grams < 80; grams++) {
-            assertEquals(grams >= 32 && grams <= 40 ? 32 : grams, DelimiterSearch.stride(grams));
+            assertEquals(grams >= 32 && grams <= 46 ? 32 : grams, DelimiterSearch.stride(grams, 24));
+            assertEquals(grams, DelimiterSearch.stride(grams, 25));
         }
     }
 
