@@ -19,7 +19,6 @@ import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
-import io.netty.handler.codec.http2.Http2FrameStreamException;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2SecurityUtil;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -53,8 +52,9 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
 
     /**
      * The number of bytes by which the connection's flow-control window is enlarged. Streams with slow sinks must not
-     * stop the other streams, so the window must exceed the windows of all streams together. It is twice as large,
-     * because Netty enlarges the client's window again only after half of it was read.
+     * stop the other streams, so the window must exceed the windows of all streams together. With this number it is twice
+     * as large, because Netty reopens a window only after half of it has been read. The initial window of the connection is
+     * subtracted.
      */
     private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
@@ -153,8 +153,9 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes a connection if nothing arrives for longer than any sink may take, or if the client disconnects, with or
-     * without a reset. Used until the protocol is known, and for HTTP/2.
+     * Closes a connection if nothing arrives for two minutes, which is longer than a sink may take
+     * ({@code FormOptions.maxSinkWait}), or if the client disconnects, with or without a reset. Used until the protocol
+     * is known, and for HTTP/2.
      */
     private static final class IdleTimeout extends ReadTimeoutHandler {
         private static final int LONGEST_SECONDS = 120;
@@ -188,18 +189,19 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes a connection or a stream after an error. The codec of HTTP/2 has already sent GOAWAY at this point. Without this handler, Netty
-     * would log the error as a warning with its stack trace, although most errors are caused by clients.
+     * Closes a connection or a stream after an error. After an {@link Http2Exception}, the codec itself closes it, with
+     * the error code in GOAWAY or RST_STREAM. Without this handler, Netty would log the error as a warning with its
+     * stack trace, although most errors are caused by clients.
      */
     private static final class Errors extends ChannelInboundHandlerAdapter {
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            boolean fromClient = cause instanceof IOException
-                    || cause instanceof DecoderException
-                    || cause instanceof Http2Exception
-                    || cause instanceof Http2FrameStreamException;
+            boolean closedByCodec = cause instanceof Http2Exception;
+            boolean fromClient = closedByCodec || cause instanceof IOException || cause instanceof DecoderException;
             LOG.atLevel(fromClient ? Level.DEBUG : Level.ERROR).setCause(cause).log("a connection failed");
-            ctx.close();
+            if (!closedByCodec) {
+                ctx.close();
+            }
         }
     }
 

@@ -3,10 +3,12 @@ package dev.sluice.samples.upload;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -91,13 +93,26 @@ class GoneClientTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {PREFACE + "this is not a frame of HTTP/2", PREFACE + "\0\0\0\4\0\0\0\0\1"})
-    void malformedHttp2_closesTheConnectionAndIsNotLogged(String sent) throws IOException {
+    @ValueSource(strings = {"this is not a frame of HTTP/2", "\0\0\0\4\0\0\0\0\1"})
+    void malformedHttp2_isAnsweredWithProtocolErrorAndNotLogged(String frame) throws IOException {
         try (UploadServer server = start(false);
                 Socket socket = connect(server)) {
-            send(socket, sent);
-            socket.getInputStream().readAllBytes(); // the server's settings and GOAWAY
+            send(socket, PREFACE + frame);
+            assertEquals(1, errorCodeOfGoAway(socket));
+            socket.getInputStream().readAllBytes();
         }
         assertEquals("", logged.toString(StandardCharsets.UTF_8));
+    }
+
+    private static int errorCodeOfGoAway(Socket socket) throws IOException {
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        for (; ; ) {
+            int lengthAndType = in.readInt();
+            in.skipNBytes(5); // flags and stream
+            byte[] payload = in.readNBytes(lengthAndType >>> 8);
+            if ((lengthAndType & 0xff) == 7) {
+                return ByteBuffer.wrap(payload).getInt(4);
+            }
+        }
     }
 }
