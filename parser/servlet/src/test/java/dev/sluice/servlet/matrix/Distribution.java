@@ -149,7 +149,8 @@ enum Distribution {
                     ContainerMatrix.PLAIN_PAUSES,
                     hangs,
                     ContainerMatrix.CANCELLED,
-                    "`sendError` on a thread outside the container sends an empty 200. Nothing is left behind");
+                    "if a form is cancelled on a thread outside the container while it arrives, `sendError` may send an"
+                            + " empty 200. Nothing is left behind");
         }
     };
 
