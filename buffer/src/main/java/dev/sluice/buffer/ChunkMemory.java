@@ -120,7 +120,7 @@ public final class ChunkMemory {
         } else if (memory.isDirect() && memory.nioBufferCount() == 1) {
             boolean ownsMemory = memory.unwrap() == null && memory.isContiguous(); // a composite is not contiguous
             ByteBuffer nio =
-                    ownsMemory ? withShift(memory.internalNioBuffer(from, to - from), from) : ownView(memory, from, to);
+                    ownsMemory ? setShift(memory.internalNioBuffer(from, to - from), from) : ownView(memory, from, to);
             viewLimit = nio.limit();
             view = nio;
         }
@@ -142,10 +142,10 @@ public final class ChunkMemory {
                 return cachedView;
             }
         }
-        return withShift(memory.nioBuffer(from, to - from), from);
+        return setShift(memory.nioBuffer(from, to - from), from);
     }
 
-    private ByteBuffer withShift(ByteBuffer nio, int from) {
+    private ByteBuffer setShift(ByteBuffer nio, int from) {
         shift = nio.position() - from;
         return nio;
     }
@@ -168,8 +168,8 @@ public final class ChunkMemory {
     /**
      * {@return whether the memory of the view can be read; false if the JDK detects that the memory has been freed}
      *
-     * @param index the index of a byte of the open chunk. For other bytes, the JDK may not detect that they were freed, and the JVM may
-     *     crash
+     * @param index the index in the view of a byte of the chunk that is being opened. For other bytes, the JDK may not detect that they
+     *     were freed, and the JVM may crash
      */
     static boolean isReadable(ByteBuffer view, int index) {
         try {
@@ -291,12 +291,12 @@ public final class ChunkMemory {
         return array != null || view != null;
     }
 
-    /** {@return whether the chunk is flat, and neither {@code to} nor its index in the memory is greater than {@code last}} */
+    /** {@return whether the chunk is flat, and {@code to} is at most {@code last}, as an index of the chunk and of its memory} */
     boolean isFlatUpTo(int to, int last) {
         return isFlat() && to <= last - Math.max(0, shift);
     }
 
-    /** Runs {@link ArrayKernel#pairs} on a flat chunk. */
+    /** Runs {@link ArrayKernel#pairs}, or the same loop of {@link ViewKernel}, on a flat chunk. */
     int pairs(int i, int limit, int distance, long first, long last) {
         byte[] heap = array;
         return heap != null
@@ -309,7 +309,7 @@ public final class ChunkMemory {
         return array != null ? ArrayKernel.MIN_PASS_LENGTH : ViewKernel.MIN_PASS_LENGTH;
     }
 
-    /** Runs {@link ArrayKernel#anyPair} on a flat chunk. */
+    /** Runs {@link ArrayKernel#anyPair}, or the same loop of {@link ViewKernel}, on a flat chunk. */
     boolean anyPair(int i, int end, int distance, long first, long last) {
         byte[] heap = array;
         return heap != null
@@ -317,7 +317,7 @@ public final class ChunkMemory {
                 : ViewKernel.anyPair(view(), i + shift, end + shift, distance, first, last);
     }
 
-    /** Runs {@link ArrayKernel#grams} on a flat chunk. */
+    /** Runs {@link ArrayKernel#grams}, or the same loop of {@link ViewKernel}, on a flat chunk. */
     int grams(int q, int to, int stride, Grams set) {
         byte[] heap = array;
         return heap != null

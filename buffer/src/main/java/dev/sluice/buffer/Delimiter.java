@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The text {@code CRLF "--" boundary} that ends a part (RFC 2046 section 5.1.1), prepared for searching. Immutable and thread-safe.
  *
  * <p>A boundary contains neither CR nor LF, so CR occurs only at index 0 of the text and LF only at index 1. If a comparison fails, no
- * delimiter can therefore start before the byte that differs. The bytes before it need not be kept, because they are equal to this text.
+ * delimiter can therefore start before the byte that differs. The bytes that matched need not be kept while the comparison waits for more
+ * input, because they are equal to this text.
  */
 public final class Delimiter {
     static final int LINE_BREAK_LENGTH = 2;
@@ -19,7 +20,7 @@ public final class Delimiter {
     private final byte[] text;
     private final ByteBuf constant;
 
-    /** Created on first use. Two threads may each create a set; both sets are equal. */
+    /** The grams of the text, created on first use. Two threads may each create them; the results are equal. */
     volatile @Nullable Grams grams;
 
     private Delimiter(byte[] text) {
@@ -66,7 +67,7 @@ public final class Delimiter {
         return text;
     }
 
-    /** {@return the grams of the text} */
+    /** {@return all sequences of four bytes in the text; see {@link Grams}} */
     Grams grams() {
         Grams made = grams;
         if (made == null) {

@@ -28,8 +28,8 @@ public record RelayedHead(
     /**
      * {@return the bytes to send before the content, <em>transferred</em> to the caller}
      *
-     * @throws IllegalArgumentException if readers could misread the part, and the application has changed or added it
-     * @throws dev.sluice.MultipartException if readers could misread the part that the client sent
+     * @throws IllegalArgumentException if the application has changed or added the part, and a recipient could misread it
+     * @throws dev.sluice.MultipartException if the client sent the part like this, and a recipient could misread it
      */
     public ByteBuf begin(MultipartEncoder encoder, boolean hasContent) throws IOException {
         try {

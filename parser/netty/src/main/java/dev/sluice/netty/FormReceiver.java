@@ -44,8 +44,9 @@ public interface FormReceiver {
     /**
      * {@return the response if there is no form, or if {@link #received} has failed; <em>transferred</em>} If the
      * response has {@code Connection: close}, the connection is closed even if it could be kept open. By default, a
-     * {@link MultipartException} determines the status and the body of the response. The response to any other failure
-     * has the status 400 or 500. A response with the status 500 is logged. Called on any thread: do not block.
+     * {@link MultipartException} determines the status and the body of the response. Any other failure leads to 400 if
+     * the request is malformed HTTP, and to 500 otherwise; a failure that leads to 500 is logged. Called on any thread:
+     * do not block.
      *
      * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an exception of a sink
      *     or the application. If the executor rejects the form, the reason is {@link MultipartException.Reason#UNAVAILABLE}, and the

@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every received message goes through one {@link InboundQueue}. The queue is handled in order: one request is
  * current at a time, and the following request waits until this handler or a later handler has written the response to
- * the current one. {@code advance} runs after every read, every task and every event, and decides whether to read, to
- * wait or to close. A message is never handled inside a call from the application. Such a call schedules a task, because
- * otherwise many pipelined requests would cause deep recursion.
+ * the current one. A message is never handled inside a call from the application. Such a call schedules a task, because
+ * otherwise many pipelined requests would cause deep recursion. {@code advance} runs after every read, after every
+ * task, and when the group shuts down. It decides whether to read, to wait or to close.
  */
 public final class MultipartHandler extends ChannelDuplexHandler {
     private final HandlerGroup group;
@@ -291,8 +291,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     // ---- timeouts, events and exceptions
 
     /**
-     * Schedules the next check of timeouts: soon while a form is received or the connection is being closed, otherwise when the time of the
-     * client ends. An idle connection therefore needs no periodic timer.
+     * Schedules the next check of timeouts: after {@code FormOptions.paceCheckNanos} while a form is received or the connection is being
+     * closed, otherwise when the idle timeout may have expired. An idle connection therefore needs no periodic timer.
      */
     private void scheduleCheck(ChannelHandlerContext ctx) {
         cancelTimer();

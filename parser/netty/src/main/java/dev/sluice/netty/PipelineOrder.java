@@ -48,9 +48,9 @@ final class PipelineOrder {
             }
         }
         if (!found && !(message instanceof HttpRequest)) {
-            warn(
-                    "the form handler has received a " + message.getClass().getSimpleName()
-                            + " instead of an HTTP request: put an HttpServerCodec before it, and remove it when the protocol changes");
+            warn("the form handler has received a " + message.getClass().getSimpleName()
+                    + " instead of an HTTP request: put an HttpServerCodec before the form handler, and remove the"
+                    + " form handler when the protocol changes");
         }
     }
 

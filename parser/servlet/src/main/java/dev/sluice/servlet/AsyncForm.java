@@ -26,10 +26,12 @@ import org.jspecify.annotations.Nullable;
  * A form that occupies no thread while the client sends it. The {@code PartDecider} of its options routes each part to
  * a file, to memory, or to a {@link PartSink}, which gets the data as it arrives.
  *
- * <p>Sinks and the stages that depend on {@link #completion()} run on container threads, one at a time and without a
- * lock. If a sink returns a pending {@link Readiness}, the form stops reading, and TCP slows the client down. Jetty and
- * Tomcat call sinks on application threads. Undertow calls them on an I/O thread that serves many connections, so a
- * sink must not block there for long. With Undertow, keep parts in memory, or pass the data to another thread.
+ * <p>Sinks run on container threads, one at a time and without a lock, and so do the stages that depend on
+ * {@link #completion()}. If the form is aborted, these may also run on the thread that aborts it, such as the caller of
+ * {@link #cancel()}. If a sink returns a pending {@link Readiness}, the form stops reading, and TCP slows the client
+ * down. Jetty and Tomcat call sinks on application threads. Undertow calls them on an I/O thread that serves many
+ * connections, so a sink must not block there for long. With Undertow, keep parts in memory, or pass the data to
+ * another thread.
  *
  * <p>All methods may be called by any thread at any time, including from sinks.
  */
@@ -91,8 +93,8 @@ public final class AsyncForm {
             if (!request.isAsyncStarted()) {
                 request.startAsync();
             }
-            // Uses the container's context and not the wrapper that counts workers: the form has its own hold, and a
-            // container may discard workers when the request ends.
+            // The container's context, not the one of the application, which counts jobs: the form has its own hold,
+            // and a container may discard jobs when the request ends.
             AsyncContext context = body.source.getAsyncContext();
             if (!state.isAsync()) {
                 state.asyncStarted(context);
@@ -114,7 +116,7 @@ public final class AsyncForm {
 
     private void begin() {
         form.service().timer.add(intake);
-        intake.completion().whenComplete((whole, failure) -> call());
+        intake.completion().whenComplete((whole, failure) -> continueReading());
         reading.run();
         if (!hasEnded()) {
             try {
@@ -132,12 +134,12 @@ public final class AsyncForm {
      * ended.
      *
      * <p>If the form is rejected, or does not fit into the memory budget or the spool, the stage fails with the same
-     * {@link dev.sluice.MultipartException} as {@link MultipartRequests#form}. A failure of the disk or of a sink is a
-     * {@link MultipartRequestException}. {@link MultipartRequests#sendError} sends the response for both. For a response of
-     * your own, call {@code setStatus} or {@code sendError} of the response that the filter passed to the servlet. That
-     * response adds {@code Connection: close} if the rest of the body is not read. {@code AsyncContext.getResponse()} may
-     * return another response, and without the filter there is none: then set that header yourself. Other
-     * failures are:
+     * {@link dev.sluice.MultipartException} as {@link MultipartRequests#form}. If the disk or a sink fails with an
+     * {@link IOException}, that exception is the cause of a {@link MultipartRequestException}.
+     * {@link MultipartRequests#sendError} sends the response for both. For a response of your own, call
+     * {@code setStatus} or {@code sendError} of the response that the filter passed to the servlet. That response adds
+     * {@code Connection: close} if the rest of the body is not read. {@code AsyncContext.getResponse()} may return
+     * another response, and without the filter there is none: then set that header yourself. Other failures are:
      *
      * <ul>
      *   <li>a {@link CancellationException} after {@link #cancel()}, or if the request ends before its form
@@ -175,7 +177,7 @@ public final class AsyncForm {
     private void abort(Throwable reason) {
         abortedFor.compareAndSet(null, reason);
         intake.abort(reason);
-        call();
+        continueReading();
     }
 
     /** Aborts the form because the container ends the request. */
@@ -186,7 +188,7 @@ public final class AsyncForm {
 
     // ---- reading: one thread at a time
 
-    private void call() {
+    private void continueReading() {
         reading.triggerAndRun();
     }
 
@@ -194,7 +196,7 @@ public final class AsyncForm {
         while (!hasEnded() && advance()) {}
     }
 
-    /** Reads once, or ends the form. Returns false if nothing can be done before the next {@link #call}. */
+    /** Reads once, or ends the form. Returns false if nothing can be done before the next {@link #continueReading}. */
     private boolean advance() {
         if (intake.isOver() && (abortedFor.get() != null || intake.demand() == 0)) {
             return end();
@@ -227,7 +229,7 @@ public final class AsyncForm {
     /**
      * Ends the form.
      *
-     * @return false if a job is pending, which calls {@link #call} after it has run
+     * @return false if a job is pending, which calls {@link #continueReading} after it has run
      */
     private boolean end() {
         if (jobsLost) {
@@ -266,7 +268,7 @@ public final class AsyncForm {
 
     private void stopWaitingForJobs() {
         jobsLost = true;
-        call();
+        continueReading();
     }
 
     /**
@@ -290,7 +292,7 @@ public final class AsyncForm {
 
     private void jobDone() {
         jobs.updateAndGet(now -> now == NO_MORE ? now : now - 1);
-        call();
+        continueReading();
     }
 
     private final class Source implements FormSource {
@@ -324,13 +326,13 @@ public final class AsyncForm {
         @Override
         public void onDataAvailable() {
             awaiting = false;
-            call();
+            continueReading();
         }
 
         @Override
         public void onAllDataRead() {
             allRead = true;
-            call();
+            continueReading();
         }
 
         @Override

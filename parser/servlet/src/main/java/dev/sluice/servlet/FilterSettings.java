@@ -42,9 +42,10 @@ record FilterSettings(
     FormService newService() {
         FormService service = new FormService(options, paths, location);
         if (!rejectsOther) {
-            service.warnOnce("multipart bodies of other types and forms with methods other than " + methods
-                    + " are not rejected: for servlets with @MultipartConfig, the container parses them without the"
-                    + " limits of SluiceFilter (" + Setting.REFUSE_OTHER_MULTIPART + ")");
+            service.warnOnce("multipart bodies that are not multipart/form-data, and forms with methods other than "
+                    + methods
+                    + ", are not rejected: for servlets with @MultipartConfig, the container parses them without"
+                    + " the limits of SluiceFilter (" + Setting.REFUSE_OTHER_MULTIPART + ")");
         }
         return service;
     }

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
  * One dispatch of a request through a {@link SluiceFilter}. It calls the chain with a wrapped request and response, and
  * sends the error response if the form fails. Then it ends the request, unless the request continues asynchronously.
  *
- * <p>The <em>outermost</em> dispatch of a thread, which the container itself started, sends the error response and ends the
- * request. Forwards, includes and a second filter in the chain run inside it. An error page runs after it.
+ * <p>The <em>outermost</em> dispatch is one that the container itself starts: the first one that passes the filter, or
+ * an ASYNC dispatch. It sends the error response and ends the request. Forwards, includes and a second filter in the
+ * chain run inside it. An error page runs after it.
  */
 final class FilteredDispatch {
     private final FilterSettings settings;
@@ -45,7 +46,7 @@ final class FilteredDispatch {
         } else if (settings.isForm(request)) {
             RequestState state = RequestState.attach(request, service);
             if (type == DispatcherType.ERROR) {
-                state.requestEnded(); // the filter serves only the error dispatch of this request
+                state.requestEnded(); // its body does not belong to the filter, which did not see the request itself
             }
             serve(state, true);
         } else {
@@ -96,8 +97,12 @@ final class FilteredDispatch {
         boolean thrown = true;
         state.dispatchEntered();
         try {
-            boolean parsesNow = settings.eager() && type != DispatcherType.ERROR && (first || !state.form.isClaimed());
-            if (parsesNow && !state.lease.hasRequestEnded() || first && state.form.isRejected()) {
+            boolean parsesNow = settings.eager()
+                    && type != DispatcherType.ERROR
+                    && (first || !state.form.isClaimed())
+                    && !state.lease.hasRequestEnded();
+            boolean wasRejected = first && state.form.isRejected();
+            if (parsesNow || wasRejected) {
                 state.form.parsed();
             }
             chain.doFilter(filteredRequest, filteredResponse);

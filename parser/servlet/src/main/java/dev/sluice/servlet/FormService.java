@@ -97,7 +97,7 @@ final class FormService implements AutoCloseable {
                 timer) {
             live.values().forEach(Runnable::run);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // cannot happen, because the caller closes the spool
+            throw new UncheckedIOException(e); // cannot happen: only closing a spool can fail, and the caller owns it
         }
     }
 }

@@ -69,8 +69,8 @@ record ServletPart(FormPart part, RequestState state) implements Part {
         }
         boolean relative = !Path.of(fileName).isAbsolute();
         if (relative && (!target.startsWith(location) || target.equals(location))) {
-            throw new IOException("the relative file name for the part leads out of " + location
-                    + ": pass a name below it, or an absolute path");
+            throw new IOException("the relative file name for the part does not lead to a file below " + location
+                    + ": pass one that does, or an absolute path");
         }
         return target;
     }

@@ -18,9 +18,10 @@ import org.springframework.web.multipart.MultipartHttpServletRequest;
 import org.springframework.web.util.WebUtils;
 
 /**
- * The servlet filter of the starter, a {@link SluiceFilter} with two additions. Requests that already have their parts,
- * such as requests of MockMvc, pass it unchanged. A request that {@link SluiceFilter} rejects before the filter chain
- * still enters the chain, with a {@link DeferredRejection}. Its response then has the headers that the other filters set.
+ * The servlet filter of the starter, a {@link SluiceFilter} with two additions. Requests of MockMvc, and requests that
+ * already have their parts, pass through it unchanged. A request that {@link SluiceFilter} rejects before the filter
+ * chain still enters the chain, with a {@link DeferredRejection}. Its response then has the headers that the other
+ * filters set.
  */
 final class BootFilter implements Filter {
     private static final @Nullable Class<?> MOCK_REQUEST = mockRequestType();

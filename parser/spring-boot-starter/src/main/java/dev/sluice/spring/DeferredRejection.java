@@ -17,16 +17,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * A rejection that is held back until the filters that set headers have run. It is stored as a request attribute and
- * wraps the filter chain that follows {@link BootFilter}.
+ * The filter chain after {@link BootFilter}. It holds a rejection back until the filters that set headers have run. It
+ * is stored as a request attribute.
  *
  * <p>Spring Security and its CORS filter add headers before they call the next filter, and respond to anonymous users themselves. A filter
- * that runs earlier may read a parameter, as Spring's {@code HiddenHttpMethodFilter} does, and would end the request before these headers
- * are set. Therefore a request whose form was rejected has only the parameters of the query string until {@link #end} is called. Afterwards
- * every method that reads the form throws the rejection. A filter of {@link SluiceAutoConfiguration} calls {@link #end} just before Spring
- * Security. {@link RejectionInterceptor} throws the rejection before a controller is called. Servlets other than the {@code
- * DispatcherServlet} are still called. They can read a body that was rejected for its type or method. If they read a form that was rejected
- * for another reason, the rejection is thrown.
+ * before them may read a parameter, as Spring's {@code HiddenHttpMethodFilter} does. If the rejection were thrown there, the request would
+ * end before these headers are set. Therefore a request whose form was rejected has only the parameters of the query string until
+ * {@link #end} is called. Afterwards every method that reads the form throws the rejection. A filter of {@link SluiceAutoConfiguration}
+ * calls {@link #end} just before Spring Security. {@link RejectionInterceptor} throws the rejection before a controller is called. Servlets
+ * other than the {@code DispatcherServlet} are still called. They can read a body that was rejected for its type or method. If they read a
+ * form that was rejected for another reason, the rejection is thrown.
  *
  * <p>Confined to the thread of the request.
  */

@@ -33,8 +33,9 @@ record RegistrationCheck(ListableBeanFactory beans) implements SmartInitializing
                 LOG.warn("the bean " + each.getKey()
                         + " is a SluiceFilter that Spring Boot maps after all other filters, including Spring"
                         + " Security's, and to the dispatcher type REQUEST only. Remove the bean: the starter registers"
-                        + " a filter and reads sluice.* properties. Or return a FilterRegistrationBean named sluiceFilter"
-                        + " with the order " + SluiceAutoConfiguration.ORDER + " and all dispatcher types");
+                        + " a filter and reads sluice.* properties. Or replace the bean with a FilterRegistrationBean whose"
+                        + " bean name is sluiceFilter, with the order " + SluiceAutoConfiguration.ORDER
+                        + " and all dispatcher types");
             }
         }
     }
@@ -46,9 +47,9 @@ record RegistrationCheck(ListableBeanFactory beans) implements SmartInitializing
         }
         Set<DispatcherType> types = registration.determineDispatcherTypes();
         if (!types.containsAll(EnumSet.of(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR))) {
-            LOG.warn(
-                    "the FilterRegistrationBean " + name + " maps a SluiceFilter only to " + types
-                            + ", so error pages see no form fields. Call setDispatcherTypes(EnumSet.allOf(DispatcherType.class))");
+            LOG.warn("the FilterRegistrationBean " + name + " maps a SluiceFilter only to " + types
+                    + ", but it needs REQUEST, ASYNC and ERROR: without ERROR, for example, error pages see no form"
+                    + " fields. Call setDispatcherTypes(EnumSet.allOf(DispatcherType.class))");
         }
     }
 }

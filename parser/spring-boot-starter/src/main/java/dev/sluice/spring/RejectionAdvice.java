@@ -76,7 +76,8 @@ final class RejectionAdvice {
 
     /**
      * Responds with 400 to a form whose parts Spring cannot parse, and with 415 to a request that is not a form, if the
-     * controller needs a form. Spring would respond with 500, unless the controller {@code consumes} only forms.
+     * controller needs a form. Without this handler, Spring would respond with 500, unless the mapping of the controller has
+     * {@code consumes = "multipart/form-data"}.
      */
     @ExceptionHandler
     @Nullable

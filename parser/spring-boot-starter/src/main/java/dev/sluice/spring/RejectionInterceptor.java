@@ -11,8 +11,8 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.function.HandlerFunction;
 
 /**
- * An interceptor that throws a {@linkplain DeferredRejection deferred rejection} before the handler is called,
- * also after a forward or an include. The exception handlers of the application then handle it.
+ * An interceptor that throws a {@linkplain DeferredRejection deferred rejection} before a handler is called,
+ * including the handler of a forward or an include. The exception handlers of the application then handle it.
  *
  * <p>In a gateway, handler functions are called even if the body was rejected for its type or method. The routes of
  * Spring Cloud Gateway are such functions, and forward the unread body. If a function reads parts or parameters, the
@@ -32,7 +32,7 @@ record RejectionInterceptor(boolean gateway) implements WebMvcConfigurer, Handle
         if (deferred == null
                 || request.getDispatcherType() == DispatcherType.ASYNC
                 || request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) != null) {
-            return true; // the rejection was thrown before, and its error page may be a controller
+            return true; // there is no rejection, or it was thrown before and its error page may be a controller
         }
         MultipartRequestException rejection = deferred.rejection();
         if (rejection != null && !(gateway && deferred.isBodyUnread() && handler instanceof HandlerFunction)) {

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 final class StoreHealth {
     static final String ENABLED = "management.health.sluice-s3.enabled";
 
-    /** Like Boot's {@code ConditionalOnEnabledHealthIndicator}, which has different names in Boot 3 and 4. */
+    /** Has the effect of Boot's {@code ConditionalOnEnabledHealthIndicator}, which is in different packages in Boot 3 and 4. */
     static final String CONDITION =
             "'${" + ENABLED + ":${management.health.defaults.enabled:true}}'.equalsIgnoreCase('true')";
 

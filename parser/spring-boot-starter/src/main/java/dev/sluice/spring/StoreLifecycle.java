@@ -23,7 +23,7 @@ import org.springframework.context.SmartLifecycle;
 final class StoreLifecycle implements SmartLifecycle {
     private static final Log LOG = LogFactory.getLog(StoreLifecycle.class);
 
-    /** Longer than all attempts of one request to connect, with the pauses between them. */
+    /** Longer than a request takes to fail if no connection is possible: all its attempts, and the pauses between them. */
     private static final Duration MAX_CHECK = Duration.ofSeconds(30);
 
     private static final double JITTER = 0.1;
@@ -31,7 +31,7 @@ final class StoreLifecycle implements SmartLifecycle {
     private final ObjectStore store;
     private final S3Sinks sinks;
     private final S3Properties properties;
-    /** Identifies the time from a start to the next stop, so that the sweeps of an earlier start end; null when stopped. */
+    /** Identifies the current run, so that the sweeps of an earlier run stop; null while stopped. */
     private volatile @Nullable Object run;
 
     StoreLifecycle(ObjectStore store, S3Sinks sinks, S3Properties properties) {
@@ -65,8 +65,8 @@ final class StoreLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Sweeps after a fraction of the interval, if there is one, and then repeatedly, until the application stops or the
-     * store is closed.
+     * Sweeps after {@code fraction} of the sweep interval, and then about once per interval, until the application
+     * stops or the store is closed. Without an interval, never sweeps.
      */
     private void sweepAfter(Object started, double fraction) {
         Duration interval = properties.sweepInterval();
@@ -103,7 +103,7 @@ final class StoreLifecycle implements SmartLifecycle {
                     + properties.shutdownTimeout().toMillis()
                     + " ms (sluice.s3.shutdown-timeout). They are abandoned, and a sweep removes them.");
         } catch (ExecutionException e) {
-            LOG.warn("Waiting for " + properties.address() + " failed.", e);
+            LOG.warn("Waiting for the forms that are being stored in " + properties.address() + " failed.", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -10,7 +10,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** The exception that stops the start of an application whose object store cannot be used. */
+/** The reason why the object store cannot be used. It stops the start of the application, or is reported as its health. */
 final class StoreStartException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final int MAX_CAUSES = 32;

@@ -29,9 +29,10 @@ record StoredFormResolver(S3Sinks sinks, ObjectProvider<MultipartResolver> multi
     public void afterSingletonsInstantiated() {
         MultipartResolver other = multipartResolver.getIfAvailable();
         if (other != null && !(other instanceof SluiceMultipartResolver)) {
-            LOG.warn("The application's MultipartResolver (" + other.getClass().getName() + ") may read a form before a"
-                    + " controller with a parameter of the type StoredForm does, which then fails. Remove the bean, or call its"
-                    + " setResolveLazily(true).");
+            LOG.warn("The application's MultipartResolver (" + other.getClass().getName()
+                    + ") may read a form first, and"
+                    + " then a controller with a parameter of the type StoredForm fails. Remove the bean, or make it resolve forms"
+                    + " lazily, for example with setResolveLazily(true).");
         }
     }
 

@@ -53,7 +53,7 @@ final class BodyPicture {
     private String description = "";
     private long partOffset = -1;
 
-    /** @param lookBack the number of recent bytes to keep: more than one chunk plus a header section or an epilogue */
+    /** @param lookBack the number of recent bytes to keep: the size of a chunk, plus more than a header section or an epilogue */
     BodyPicture(PrintWriter out, Ansi ansi, int lookBack) {
         this.out = out;
         this.ansi = ansi;
@@ -129,7 +129,7 @@ final class BodyPicture {
         }
     }
 
-    /** {@return the offset of the delimiter before a header section, before its line end and transport padding} */
+    /** {@return the offset of the delimiter that precedes a header section; padding and a line end may follow the delimiter} */
     private long delimiterBefore(long headerOffset) {
         long at = headerOffset - 1;
         if (at(at - 1) == '\r') {
@@ -147,7 +147,8 @@ final class BodyPicture {
         out.println(INDENT + in("sha256 ", Style.faint) + sha256);
         String type = decoder.head().contentType();
         if (type != null && type.regionMatches(true, 0, NESTED, 0, NESTED.length())) {
-            out.println(INDENT + "nested body: a form with the preset compatible contains its parts instead");
+            out.println(INDENT
+                    + "nested body, not decoded: with the preset compatible, a form contains the nested parts instead");
         }
         description = "";
         parts.add(InspectionReport.Part.of(decoder.head(), digest.size(), sha256));
@@ -204,7 +205,7 @@ final class BodyPicture {
         return switch (at(at)) {
             case '\r' -> at + 2;
             case '\n' -> at + 1;
-            // The body is empty, and the delimiter follows the blank line directly.
+            // The part is empty, and the delimiter follows the blank line directly.
             default -> at;
         };
     }

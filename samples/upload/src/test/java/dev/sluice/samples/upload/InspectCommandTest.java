@@ -286,7 +286,7 @@ class InspectCommandTest {
     void nestedBody_isShownAsOnePartWithHint() throws Exception {
         body("--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: Multipart/Mixed; boundary=in\r\n\r\n"
                 + "--in\r\n\r\n1\r\n--in--\r\n\r\n--xyz--\r\n");
-        String hint = "nested body: a form with the preset compatible contains its parts instead";
+        String hint = "nested body, not decoded: with the preset compatible, a form contains the nested parts instead";
         assertTrue(inspect("--preset=compatible").out().contains(hint));
         assertEquals(
                 1, inspect("--preset=compatible", "--json").json().get("parts").size());
