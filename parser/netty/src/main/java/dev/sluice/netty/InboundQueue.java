@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class InboundQueue {
     /**
-     * The maximum number of queued messages. Requests without a body add no bytes, so {@link #maxBytes} does not limit
-     * them.
+     * The number of queued messages at which reading ahead ends. Requests without a body add no bytes, so {@link #maxBytes} does not
+     * limit them.
      */
     private static final int MAX_MESSAGES = 256;
 
@@ -182,22 +182,27 @@ final class InboundQueue {
         requestRead(ctx);
     }
 
-    /** Requests a read for the next handlers. During another read, the request is recorded for {@link #takeDeferredRead}. */
+    /**
+     * Requests a read for the next handlers. The request is deferred during another read, and while messages are queued: a handler that
+     * requests a read after each read would otherwise fill the queue.
+     */
     void readForNextHandlers(ChannelHandlerContext ctx) {
-        readDeferred |= reading;
-        read(ctx);
+        if (reading || !messages.isEmpty()) {
+            readDeferred = true;
+        } else {
+            read(ctx);
+        }
     }
 
-    /** {@return whether {@link #readForNextHandlers} was called during a read since the last call of this method} */
-    boolean takeDeferredRead() {
-        boolean deferred = readDeferred;
-        readDeferred = false;
-        return deferred;
+    /** {@return whether the next handlers have requested a read since the last one began} */
+    boolean isReadDeferred() {
+        return readDeferred;
     }
 
     private void requestRead(ChannelHandlerContext ctx) {
         if (!reading && !inputShutdown) {
             reading = true;
+            readDeferred = false;
             ctx.read();
         }
     }

@@ -120,9 +120,6 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     public void channelReadComplete(ChannelHandlerContext ctx) {
         inbound.readCompleted();
         ctx.fireChannelReadComplete();
-        if (inbound.takeDeferredRead()) {
-            read(ctx);
-        }
         advance(ctx);
     }
 
@@ -152,7 +149,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             advance(ctx, form);
         } else if (request.isDone() && group.isShuttingDown()) {
             closer.closeBeforeRequest(ctx);
-        } else if (inbound.peek() == null && (request.isDone() || autoRead && request.isForNextHandlers())) {
+        } else if (inbound.peek() == null
+                && (request.isDone() || request.isForNextHandlers() && (autoRead || inbound.isReadDeferred()))) {
             inbound.read(ctx);
         }
     }

@@ -381,15 +381,19 @@ class MultipartHandlerTest {
         assertEquals(1 << 20, upload.bytes.get());
     }
 
-    /** A proxy requests the next read when it has written the data to its other connection. */
-    @Test
-    void readByTheNextHandler_duringARead_isRequestedAfterIt() {
-        open(onLoop(), new ChannelInboundHandlerAdapter() {
+    private static ChannelHandler autoReadOff() {
+        return new ChannelInboundHandlerAdapter() {
             @Override
             public void handlerAdded(ChannelHandlerContext ctx) {
                 ctx.channel().config().setAutoRead(false);
             }
-        });
+        };
+    }
+
+    /** A proxy requests the next read when it has written the data to its other connection. */
+    @Test
+    void readByTheNextHandler_duringARead_isRequestedAfterIt() {
+        open(onLoop(), autoReadOff());
         channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object message) {
@@ -403,6 +407,27 @@ class MultipartHandlerTest {
             channel.writeInbound(content(new byte[50]));
             assertEquals(before + i, reads.count);
         }
+    }
+
+    /** {@link HttpContentDecompressor} requests a read after each read that brought it nothing. */
+    @Test
+    @SuppressWarnings("deprecation") // the replacement is not in Netty 4.1.118
+    void readByTheNextHandler_whileRequestsAreQueued_isRequestedAfterThem() {
+        open(onLoop(), autoReadOff());
+        channel.pipeline().addLast(new HttpContentDecompressor());
+        channel.writeInbound(head("/slow"), LastHttpContent.EMPTY_LAST_CONTENT);
+        int before = reads.count;
+        for (int i = 0; i < 3; i++) {
+            channel.writeInbound(head("/next"), LastHttpContent.EMPTY_LAST_CONTENT);
+        }
+        assertEquals(before, reads.count, "reads while requests are queued");
+
+        for (int i = 0; i < 3; i++) {
+            channel.writeOutbound(Upload.text(200, ""));
+            channel.<FullHttpResponse>readOutbound().release();
+            channel.runPendingTasks();
+        }
+        assertEquals(before + 1, reads.count, "reads for the last request");
     }
 
     @Test
