@@ -157,7 +157,10 @@ public final class MultipartHandler extends ChannelDuplexHandler {
 
     private void advance(ChannelHandlerContext ctx, FormExchange form) {
         boolean isEmpty = inbound.peek() == null;
-        if (inbound.isInputShutdown() && !request.isFullyReceived() && !form.isOver() && !inbound.containsEndOfBody()) {
+        if (inbound.isInputShutdown()
+                && !request.isFullyReceived()
+                && !form.discardsBody()
+                && !inbound.containsEndOfBody()) {
             // The client still gets a response, because it may have closed only its half of the connection.
             form.abortTruncated();
         }

@@ -1070,6 +1070,19 @@ class MultipartHandlerTest {
     }
 
     @Test
+    void inputShutdown_whileAWorkerIsBusy_abortsTheFormOnce() {
+        open(onWorkers(workers));
+        channel.writeInbound(head("/upload"), content(Upload.body(1000), 0, 500));
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        channel.runPendingTasks();
+        int before = workers.submitted;
+        channel.pipeline().fireChannelReadComplete();
+        assertEquals(before, workers.submitted);
+        workers.run();
+        assertAnswer(400, true);
+    }
+
+    @Test
     void inputShutdown_withinAQueuedBody_isAnsweredWith400() {
         open(onLoop().bytesPerTurn(4 << 20));
         upload.shut();
