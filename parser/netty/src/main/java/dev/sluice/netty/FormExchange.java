@@ -125,10 +125,14 @@ final class FormExchange implements FormSource {
         }
     }
 
-    /** {@return the response with a length, and with headers that the handler can change} */
+    /** {@return the response with a length if its status allows content, and with headers that the handler can change} */
     private static FullHttpResponse complete(FullHttpResponse response) {
         FullHttpResponse complete = (FullHttpResponse) changeable(response);
-        if (!HttpUtil.isContentLengthSet(complete) && !HttpUtil.isTransferEncodingChunked(complete)) {
+        int status = complete.status().code();
+        if (status != 204
+                && status != 304
+                && !HttpUtil.isContentLengthSet(complete)
+                && !HttpUtil.isTransferEncodingChunked(complete)) {
             HttpUtil.setContentLength(complete, complete.content().readableBytes());
         }
         return complete;

@@ -1407,12 +1407,15 @@ class MultipartHandlerTest {
         assertAnswer(200, true);
     }
 
-    @Test
-    void response_withTransferEncoding_getsNoContentLength() {
+    @ParameterizedTest
+    @CsvSource({"200, chunked", "204,", "304,"})
+    void response_withoutContentOrWithTransferEncoding_getsNoContentLength(int status, @Nullable String coding) {
         open(onLoop());
-        FullHttpResponse chunked = Upload.text(200, "");
-        chunked.headers().set("Transfer-Encoding", "chunked");
-        upload.response = CompletableFuture.completedFuture(chunked);
+        FullHttpResponse response = Upload.text(status, "");
+        if (coding != null) {
+            response.headers().set("Transfer-Encoding", coding);
+        }
+        upload.response = CompletableFuture.completedFuture(response);
         channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
         FullHttpResponse sent = channel.readOutbound();
         assertNull(sent.headers().get("Content-Length"));
