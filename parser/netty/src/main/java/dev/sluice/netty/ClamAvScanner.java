@@ -81,7 +81,12 @@ public final class ClamAvScanner {
      */
     public PartSink scan(PartSink target) {
         Objects.requireNonNull(target, "target");
-        return PartSink.tee(new Scan(), target);
+        try {
+            return PartSink.tee(new Scan(), target);
+        } catch (Throwable e) { // such as an IllegalStateException if the bootstrap has no channel type
+            target.close();
+            throw e;
+        }
     }
 
     /** A builder of scanners. Each setter returns this builder. Not thread-safe. */

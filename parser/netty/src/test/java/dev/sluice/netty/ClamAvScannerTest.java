@@ -138,6 +138,16 @@ final class ClamAvScannerTest {
     }
 
     @Test
+    void transport_withoutAChannelType_closesTheTarget() {
+        ClamAvScanner scanner = ClamAvScanner.builder(
+                        new Bootstrap().group(GROUP), new InetSocketAddress("127.0.0.1", 1))
+                .build();
+        Upload target = new Upload();
+        assertThrows(IllegalStateException.class, () -> scanner.scan(target));
+        assertEquals(1, target.closed);
+    }
+
+    @Test
     void emptyWrite_doesNotEndTheStream() throws Exception {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", true);
                 PartSink sink =
