@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class BodyChunks implements AutoCloseable {
     /**
      * The maximum size of an HTTP/2 frame, unless the server permits larger frames. A client would split a larger chunk and send the rest
-     * of it in a short frame, and Tomcat closes a connection after two short frames. Before each write, the channels of the JDK and of
+     * of it in a short frame, and Tomcat closes a connection after a few short frames. Before each write, the channels of the JDK and of
      * Netty copy a whole heap buffer to direct memory, so even content in memory must be split.
      */
     static final int CHUNK_SIZE = 16 * 1024;
@@ -199,7 +199,7 @@ public final class BodyChunks implements AutoCloseable {
         }
     }
 
-    /** Appends the bytes of a single read, so that a slow stream does not delay the bytes that are already in the chunk. */
+    /** Appends the bytes of a single read. Returns false if another read may wait for a slow stream: the bytes in the chunk come first. */
     private boolean read(InputStream in, ByteBuf chunk) throws IOException {
         int most = (int) Math.min(chunk.writableBytes(), streamLeft < 0 ? Integer.MAX_VALUE : streamLeft);
         int count = most == 0 ? in.read() : chunk.writeBytes(in, most);
@@ -216,10 +216,10 @@ public final class BodyChunks implements AutoCloseable {
         }
         checkContent(chunk.slice(chunk.writerIndex() - count, count));
         streamLeft -= streamLeft < 0 ? 0 : count;
-        return streamLeft == 0;
+        return streamLeft == 0 || in.available() > 1; // 1 may mean "unknown", for example in a decompressing stream
     }
 
-    /** Releases all buffers of this object, and closes the content that is being read. Idempotent. */
+    /** Releases all buffers of this object, and closes the stream being read and all streams that can be read only once. Idempotent. */
     @Override
     public void close() throws IOException {
         closed = true;
@@ -231,6 +231,22 @@ public final class BodyChunks implements AutoCloseable {
                 memory = null;
             }
             releaseReusable();
+        } finally {
+            discardUnread();
+        }
+    }
+
+    private void discardUnread() throws IOException {
+        IOException failure = null;
+        while (opened < pieces.size()) {
+            try {
+                pieces.get(opened++).content.discard();
+            } catch (IOException e) {
+                failure = failure == null ? e : failure; // the other streams are closed nevertheless
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 

@@ -81,7 +81,7 @@ public final class Content {
         return new Content(null, null, source, UNKNOWN, null);
     }
 
-    /** {@return content of unknown length that can be sent only once} */
+    /** {@return content of unknown length that can be sent only once; {@code in} is closed when the body has been written, or has failed} */
     public static Content once(InputStream in) {
         Objects.requireNonNull(in, "in");
         return new Content(null, null, () -> in, UNKNOWN, new AtomicBoolean());
@@ -117,6 +117,13 @@ public final class Content {
     void unclaim() {
         if (used != null) {
             used.set(false);
+        }
+    }
+
+    /** Closes the stream of claimed content that can be sent only once. */
+    void discard() throws IOException {
+        if (used != null) {
+            open().close();
         }
     }
 

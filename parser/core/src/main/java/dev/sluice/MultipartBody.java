@@ -48,7 +48,7 @@ public final class MultipartBody {
 
     final Boundary boundary;
 
-    /** Whether the caller has set the boundary. If not, content in memory cannot contain it and is not checked. */
+    /** Whether the caller has set the boundary. If not, content in memory is not checked: the random boundary is secret until then. */
     final boolean chosenBoundary;
 
     final List<Piece> pieces;

@@ -629,6 +629,38 @@ class MultipartBodyTest {
         assertTrue(other.closed);
     }
 
+    @Test
+    void stream_throws_streamsOfLaterPartsAreClosed() {
+        Failing later = new Failing(false);
+        MultipartBody body = MultipartBody.builder()
+                .field("a", "b/c", Content.once(new Failing(false)))
+                .field("d", "b/c", Content.once(later))
+                .build();
+        assertThrows(IOException.class, () -> body.writeTo(OutputStream.nullOutputStream()));
+        assertTrue(later.closed);
+    }
+
+    /** A stream that returns its bytes in small pieces does not lead to small chunks: HTTP/2 servers limit the number of short frames. */
+    @Test
+    void stream_returnsAvailableBytesInPieces_fillsChunks() throws IOException {
+        byte[] bytes = random(3 * BodyChunks.CHUNK_SIZE);
+        InputStream pieces = new ByteArrayInputStream(bytes) {
+            @Override
+            public synchronized int read(byte[] target, int offset, int length) {
+                return super.read(target, offset, Math.min(length, 100));
+            }
+        };
+        MultipartBody body =
+                MultipartBody.builder().field("a", "b/c", Content.once(pieces)).build();
+        int count = 0;
+        try (BodyChunks chunks = body.chunks(allocator)) {
+            for (ByteBuf chunk; (chunk = chunks.next()) != null; count++) {
+                chunk.release();
+            }
+        }
+        assertTrue(count <= 5, "chunks: " + count);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void stream_throwsUnusualException_publisherFails(boolean closing) {
