@@ -211,7 +211,9 @@ class FormRelayTest {
                         + "Content-Disposition: form-data; name=\"g\"\r\n"
                         + "Content-Type: text/plain ; charset=iso-8859-1; name=h\r\n\r\n4\r\n--x\r\n"
                         + "Content-Disposition: form-data; name=\"i\"\r\n"
-                        + "Content-Type: application/octet-stream\r\n\r\n5\r\n--x--\r\n";
+                        + "Content-Type: application/octet-stream\r\n\r\n5\r\n--x\r\n"
+                        + "Content-Disposition: form-data; name=\"j\"\r\n"
+                        + "Content-Type: text/plain; charset=\"utf-8; k=l\"\r\n\r\n6\r\n--x--\r\n";
         for (NameEscaping escaping : NameEscaping.values()) {
             assertEquals(
                     List.of(
@@ -219,7 +221,8 @@ class FormRelayTest {
                             "b c application/octet-stream 2",
                             "d e image/png 3",
                             "g null text/plain; charset=iso-8859-1 4",
-                            "i null null 5"),
+                            "i null null 5",
+                            "j null null 6"),
                     relayed(form, 1000, escaping, Part::of));
         }
         assertEquals(
@@ -228,7 +231,8 @@ class FormRelayTest {
                         "d null null 2",
                         "d null image/png 3",
                         "d null text/plain; charset=iso-8859-1 4",
-                        "d null null 5"),
+                        "d null null 5",
+                        "d null null 6"),
                 relayed(form, 1000, NameEscaping.REPLACE, head -> new Part("d", null, head.contentType(), null)));
     }
 

@@ -208,8 +208,9 @@ public final class HeadWriter {
                 ? contentType
                 : contentType.substring(0, semicolon).strip();
         String charset = TypeParameters.find(contentType, CHARSET);
+        boolean isName = charset == null || Bytes.isToken(charset);
         String kept = charset == null ? plain : plain + "; " + CHARSET + '=' + charset;
-        return acceptsType(kept, isField) ? kept : isField ? null : BINARY;
+        return isName && acceptsType(kept, isField) ? kept : isField ? null : BINARY;
     }
 
     /** {@return whether {@link #form} accepts the media type of a field or file} */
