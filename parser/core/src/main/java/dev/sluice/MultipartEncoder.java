@@ -71,9 +71,10 @@ public final class MultipartEncoder {
      * @param boundary usually {@link Boundary#random}, because content must not contain it
      * @param escaping the treatment of unusual names in forms
      * @param allocator the allocator of buffers for header sections and delimiters
+     * @throws IllegalArgumentException if {@code boundary}, which may be from a request, is not 1 to 70 {@code bchars} of RFC 2046
      */
     public static MultipartEncoder create(Boundary boundary, NameEscaping escaping, ByteBufAllocator allocator) {
-        return new MultipartEncoder(boundary, escaping, allocator);
+        return new MultipartEncoder(Boundary.of(boundary.value(), boundary.mediaType()), escaping, allocator);
     }
 
     /** {@return the value for the {@code Content-Type} header field of the body} */

@@ -127,6 +127,16 @@ class MultipartEncoderTest {
     }
 
     @Test
+    void boundary_ofRequest_thatOtherParsersReadDifferently_isRejected() throws MultipartException {
+        for (String value : List.of("a\\b", "*")) {
+            Boundary boundary = Boundary.formData("multipart/form-data; boundary=" + value, Preset.STANDARD);
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> MultipartEncoder.create(boundary, NameEscaping.REJECT, allocator));
+        }
+    }
+
+    @Test
     void boundary_random_isUsedByDefault() throws MultipartException {
         String type = MultipartEncoder.create().contentType();
         assertTrue(Boundary.formData(type, Preset.STRICT).value().matches("[t-w]{64}"));
