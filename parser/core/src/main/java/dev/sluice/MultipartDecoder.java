@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *       Heap buffers, and direct buffers over contiguous memory, are searched fastest.
  * </ul>
  *
- * <p><b>Threads.</b> Only one thread may use a decoder at a time. Another thread may take over if the use by the first thread
- * happens-before its own. The decoder has no locks and never blocks.
+ * <p><b>Threads.</b> Only one thread may use a decoder at a time. Another thread may take over if everything that the first
+ * thread did with the decoder happens-before its own first call. The decoder has no locks and never blocks.
  *
  * <p><b>Errors.</b> {@link #next()} delivers everything before the offending byte, and then throws a {@link MultipartException}. Every
  * later call throws the same instance. Calls in the wrong order throw an {@link IllegalStateException}. Always call {@link #close()}.
@@ -241,7 +241,7 @@ public final class MultipartDecoder implements AutoCloseable {
     /**
      * {@return a decoder for one body; the rules of RFC 7578 apply to its parts if {@link Boundary#isFormData()}}
      *
-     * @param boundary the boundary from the Content-Type of the body
+     * @param boundary the boundary from the Content-Type of the body, parsed with the same preset
      * @param options the preset and the limits
      */
     public static MultipartDecoder create(Boundary boundary, MultipartOptions options) {
@@ -792,7 +792,7 @@ public final class MultipartDecoder implements AutoCloseable {
         }
         failure = because.limit(options.limit(reason)).build();
         state = State.FAILED;
-        release();
+        releaseAfter(failure);
         offset = at; // the position of the search would depend on the chunks
         return failure;
     }
@@ -843,8 +843,8 @@ public final class MultipartDecoder implements AutoCloseable {
     @Override
     public void close() {
         if (state != State.RELEASED) {
-            release();
             state = State.RELEASED;
+            release();
         }
     }
 

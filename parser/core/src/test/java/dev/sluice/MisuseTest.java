@@ -166,6 +166,23 @@ class MisuseTest {
         }
     }
 
+    /** The failure of the release is suppressed. It does not replace the rejection. */
+    @Test
+    void next_rejectsBody_afterApplicationReleasedChunk_throwsRejection() throws MultipartException {
+        MultipartDecoder decoder = MultipartDecoder.create(Boundary.of("x"));
+        decoder.feed(Unpooled.copiedBuffer(
+                "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x!", StandardCharsets.US_ASCII));
+        assertEquals(Event.PART_BEGIN, decoder.next());
+        assertEquals(Event.DATA, decoder.next());
+        decoder.data().release();
+        MultipartException rejection = assertThrows(MultipartException.class, () -> {
+            while (decoder.next() != Event.NEED_INPUT) {}
+        });
+        assertEquals(1, rejection.getSuppressed().length);
+        assertSame(rejection, assertThrows(MultipartException.class, decoder::next));
+        decoder.close();
+    }
+
     @Test
     void reader_closed_rejectsEveryCall() throws IOException {
         MultipartReader reader =
