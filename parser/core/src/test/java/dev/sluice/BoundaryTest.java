@@ -109,6 +109,16 @@ class BoundaryTest {
     }
 
     @Test
+    void textAfterParameter_beforeBoundary_isNamed() {
+        MultipartException e = assertThrows(
+                MultipartException.class, () -> Boundary.formData(TYPE + "title=my file; boundary=x", Preset.STANDARD));
+        assertEquals(Reason.MISSING_BOUNDARY, e.reason());
+        assertEquals(
+                "the Content-Type has text other than a semicolon after a parameter value, so its boundary was not read",
+                e.getMessage());
+    }
+
+    @Test
     void textAfterBoundary_isNotASecondBoundary() {
         String type = TYPE + "a=\"" + "\u0130".repeat(20) + "\"; boundary=x y"; // one character, but two in lower case
         MultipartException e = assertThrows(MultipartException.class, () -> Boundary.formData(type));

@@ -160,7 +160,7 @@ public final class ContentTypeParser {
         skipBlanks();
         comma = at < end && text.charAt(at) == ',' && preset.accepts(Deviation.COMMA_AFTER_MEDIA_TYPE);
         if (at < end && text.charAt(at) != ';' && !comma) {
-            throw unexpectedText();
+            throw error(Reason.MISSING_BOUNDARY, "the Content-Type has no semicolon before its parameters");
         }
         TypeParameters parameters = new TypeParameters(text, at);
         while (parameters.next()) {
@@ -271,12 +271,13 @@ public final class ContentTypeParser {
     }
 
     private MultipartException unexpectedText() {
+        String unexpected = "the Content-Type has text other than a semicolon after a parameter value";
         if (boundary == null) {
-            return error(Reason.MISSING_BOUNDARY, "the Content-Type has no semicolon before its parameters");
+            return error(Reason.MISSING_BOUNDARY, unexpected + ", so its boundary was not read");
         }
         return text.substring(at).toLowerCase(Locale.ROOT).contains("boundary=")
                 ? error(Reason.DUPLICATE_BOUNDARY, "the Content-Type has more than one boundary parameter")
-                : invalid("the Content-Type has text other than a semicolon after a parameter value");
+                : invalid(unexpected);
     }
 
     private static MultipartException invalid(String message) {
