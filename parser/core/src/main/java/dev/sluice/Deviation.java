@@ -79,7 +79,7 @@ public enum Deviation {
     DISPOSITION_SYNTAX(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REFUSED, REPORTED),
     /**
      * A {@code Content-Disposition} parameter that other parsers split differently: an unquoted value that is not a token, an unknown
-     * parameter without a value, or an empty parameter.
+     * parameter without a value, or an empty parameter before a semicolon.
      */
     LOOSE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** An unknown {@code Content-Disposition} parameter that occurs twice (case-insensitive). Some parsers then find no name. */
@@ -89,7 +89,7 @@ public enum Deviation {
      * {@code filename*x}, or ends with {@code name} or {@code filename} after a character that is not a letter, as in {@code x-filename}.
      */
     LOOKALIKE_PARAMETER(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
-    /** A name or file name that begins with the byte order mark of UTF-8, which some parsers remove. */
+    /** A name, or a file name in {@code filename}, that begins with the byte order mark of UTF-8, which some parsers remove. */
     BYTE_ORDER_MARK(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),
     /** Two backslashes in a quoted value, read as one. */
     ESCAPED_BACKSLASH(Reason.MALFORMED_CONTENT_DISPOSITION, REFUSED, REPORTED, ACCEPTED),

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Media types.</b> If the {@link MultipartEncoder} rejects the media type of a part, the relay removes all parameters but the
  * charset. If the encoder rejects this type too, a file gets the type {@code application/octet-stream}, and a field is written without a
  * type and therefore without a charset. To reject such parts instead, decode the form of the client with {@code STRICT}. {@code STRICT}
- * accepts three types that the encoder rejects: a malformed type, {@code message/*}, and {@code application/octet-stream} for a field. To
- * reject these parts, use the rule.
+ * accepts some types that the encoder rejects: a malformed type, {@code message/*}, {@code application/octet-stream} for a field, and an
+ * unknown charset for a file. To reject these parts, use the rule.
  *
- * <p>Feed a chunk, then call {@link #next()} until it returns null. Call it only as fast as the other server reads. The relay holds one
+ * <p>Feed a chunk, then call {@link #next()} until it returns null, only as fast as the other server reads. The relay holds one
  * chunk and one header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is
  * decoded, because many servers ignore the {@code Content-Transfer-Encoding} header. Content in an unknown encoding is forwarded unchanged
  * and without this header, so that all servers read the same bytes; {@code STRICT} rejects it. If the form of the client is rejected or
@@ -157,6 +157,7 @@ public final class FormRelay implements AutoCloseable {
      * @throws MultipartException if the form of the client is rejected
      * @throws IOException the exception of the rule, unchanged
      * @throws IllegalArgumentException if the rule has returned a part that parsers could misread
+     * @throws IllegalStateException after a failure, and after {@link #close()}
      */
     public @Nullable ByteBuf next() throws IOException {
         try {

@@ -163,7 +163,7 @@ public final class MultipartOptions {
         return maxParts;
     }
 
-    /** {@return the maximum number of parts with a file name; {@link Long#MAX_VALUE} if unlimited} */
+    /** {@return the maximum number of parts of a form with a file name; {@link Long#MAX_VALUE} if unlimited} */
     public long maxFiles() {
         return maxFiles;
     }

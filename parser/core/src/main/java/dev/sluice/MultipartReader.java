@@ -108,8 +108,8 @@ public final class MultipartReader implements AutoCloseable {
     /**
      * {@return a reader like {@link #create(InputStream, Boundary, MultipartOptions)}}
      *
-     * @param in the body, which is read to its end and not closed. If the channel is not in blocking mode, reading throws
-     *     {@link IllegalBlockingModeException}
+     * @param in the body, which is read to its end and not closed. The channel must be in blocking mode: if a read returns
+     *     no bytes, {@link IllegalBlockingModeException} is thrown
      */
     public static MultipartReader create(ReadableByteChannel in, Boundary boundary, MultipartOptions options) {
         Objects.requireNonNull(in, "in");
@@ -306,8 +306,8 @@ public final class MultipartReader implements AutoCloseable {
          * none. An unknown charset is {@link Deviation#UNKNOWN_CHARSET}; if the preset accepts it, UTF-8 is used. Malformed bytes become
          * U+FFFD (RFC 7578 section 4.5). A {@code _charset_} field is ignored, because it may come after this part.
          *
-         * @throws MultipartException if the body has more than {@link MultipartOptions#maxFieldBytes()} bytes; the next part can still be
-         *     read
+         * @throws MultipartException if the body has more than {@link MultipartOptions#maxFieldBytes()} bytes (the next part can still be
+         *     read), if its charset is unknown, or if the body is rejected
          * @throws IOException the exception of the source, unchanged
          * @throws IllegalStateException if the body has been read before, even partly
          */
@@ -360,7 +360,7 @@ public final class MultipartReader implements AutoCloseable {
         }
 
         /**
-         * Writes the bytes of {@link #inputStream()} to a channel. Nothing is copied if no transfer encoding is decoded.
+         * Writes the bytes of {@link #inputStream()} to a channel. This class copies nothing if no transfer encoding is decoded.
          *
          * @param out a channel in blocking mode
          * @return the number of bytes written

@@ -101,7 +101,7 @@ public final class PartHead {
      * name}
      *
      * <p>Check for an empty name before storing a file: {@code directory.resolve("")} is the directory itself. Quote the name in a command,
-     * because it may contain blanks and brackets.
+     * because it may contain blanks, brackets, {@code ^} and {@code #}.
      */
     public @Nullable String safeFilename() {
         return filename == null ? null : SafeFilename.of(filename);

@@ -6,8 +6,8 @@ import dev.sluice.buffer.DelimiterSearch;
 import io.netty.buffer.ByteBuf;
 
 /**
- * A search for the delimiter in the content of parts. It finds every text that a reader could take for a delimiter, even if the text is
- * split between buffers.
+ * A search for the delimiter in the content of parts. It finds the boundary after two dashes at the start of the content or
+ * of a line, even if it is split between buffers.
  *
  * <p><b>Speed.</b> A relay has already searched the content for the delimiter of the client, and an equal search for the new delimiter
  * would double the time. However, all bytes of a {@link RandomBoundary} are equal in six of their bits, and each occurrence of its 64 bytes

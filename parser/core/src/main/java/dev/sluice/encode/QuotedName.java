@@ -91,8 +91,8 @@ public final class QuotedName {
     }
 
     /**
-     * {@return whether the name has only plain characters and letters, and is written unchanged in every kind of parameter} The answer is
-     * false for some other names that are also written unchanged, such as short ones.
+     * {@return whether the name has only plain characters and letters, and is written unchanged in every kind of parameter} False does
+     * not mean that the name is changed: short names, for example, take the slow path.
      *
      * @param plain the number of plain characters at the start of the name
      */

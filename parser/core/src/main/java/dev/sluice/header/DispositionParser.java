@@ -21,8 +21,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A parser of {@code Content-Disposition} values. It reads each byte once, from left to right, and creates no strings
- * for the known parameters.
+ * A parser of {@code Content-Disposition} values. It reads from left to right, and creates no strings for the known
+ * parameters. Only COMPATIBLE reads some bytes again.
  *
  * <pre>
  * value     = type *( OWS ";" OWS [ parameter ] )

@@ -7,7 +7,7 @@ import java.util.List;
  * The rules for parameters in the Content-Type of a part. Some parsers take them for the name, file name, type or charset of the part.
  *
  * <p>Netty splits the value at semicolons outside of quotes, or at commas if it has no semicolon. In every piece, even the first, it looks
- * for {@code =}. A piece that starts with {@code charset} has the charset in which Netty searches for the delimiter after the part. {@code
+ * for {@code =}. If a piece starts with {@code charset}, its value is the charset in which Netty searches for the delimiter that ends the part. {@code
  * name} and {@code filename} replace the parameters of the Content-Disposition, and {@code content-type}, {@code content-length} and {@code
  * content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every parameter without {@code =}
  * replaces the media type.
@@ -26,8 +26,7 @@ final class PartType {
     /** {@return whether Netty or Rack finds a name, file name or header field of the part in {@code contentType}} */
     static boolean describesPart(String contentType) {
         List<String> pieces = pieces(contentType);
-        // In the grammar, a value without a semicolon has no parameters. The pieces between its commas may lack a
-        // value.
+        // Without a semicolon, the grammar sees no parameters, and the pieces between commas may have no value.
         boolean hasParameters = contentType.contains(";");
         if (hasParameters && pieces.stream().skip(1).anyMatch(PartType::hasNoValue)
                 || pieces.stream().anyMatch(PartType::isReadByNetty)) {

@@ -14,9 +14,9 @@ import java.util.Set;
  *   <li>File systems, databases and code pages normalize names. The result is therefore in the normalization form NFKC,
  *       and is checked in this form: a fullwidth slash separates paths, and a fullwidth dot is a dot. No normalization
  *       form of the result contains a separator or a reserved character.
- *   <li>Scripts insert names into commands and URLs. The result contains no quote, variable or operator of a POSIX shell
- *       or of {@code cmd.exe}, no percent sign, and does not look like an option or a home directory. A blank separates words
- *       in a shell, and brackets are patterns, so a name must still be quoted.
+ *   <li>Scripts insert names into commands and URLs. The result contains no quote, variable or separator of commands of
+ *       a POSIX shell or of {@code cmd.exe}, no percent sign, and does not look like an option or a home directory. It may
+ *       contain blanks, brackets, {@code ^} and {@code #}, which a shell interprets, so a name must still be quoted.
  * </ul>
  */
 public final class SafeFilename {

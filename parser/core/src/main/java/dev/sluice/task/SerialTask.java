@@ -29,8 +29,9 @@ public final class SerialTask {
     }
 
     /**
-     * Runs the task until all triggers are served. Call this at least once for each {@link #trigger()} that returned true. Only the first
-     * call has an effect, on any thread, because an executor may queue a call and then throw or discard it.
+     * Runs the task until all triggers are served. Call this at least once for each {@link #trigger()} that returned true. After each
+     * such trigger, the first call on any thread runs the task, and further calls return at once: an executor may queue a call and then throw
+     * or discard it.
      */
     public void run() {
         int served = triggers.getAndUpdate(count -> count & ~MUST_RUN) < 0 ? 1 : 0;
