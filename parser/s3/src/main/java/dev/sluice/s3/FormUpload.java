@@ -402,7 +402,8 @@ final class FormUpload {
                         .build());
             } else {
                 isRequestingMemory = true;
-                events.cancellable(sinks.memory.lease(wanted, firstIntent != null), (granted, cause) -> {
+                boolean continues = files.stream().anyMatch(S3Sink::isBegun);
+                events.cancellable(sinks.memory.lease(wanted, continues), (granted, cause) -> {
                     isRequestingMemory = false;
                     if (granted != null && !waiting.isEmpty()) {
                         waiting.remove().resume(granted);

@@ -224,12 +224,14 @@ final class S3Sink implements PartSink {
                 : upload.join().id();
     }
 
-    /**
-     * {@return whether the store may have an object or an upload of this file that the record of the committed form
-     * does not list}
-     */
+    /** {@return whether the store may have an object or an upload of this file} */
+    boolean isBegun() {
+        return upload != null || isStoring;
+    }
+
+    /** {@return whether {@link #isBegun}, and the record of the committed form does not list it} */
     boolean isUnlisted() {
-        return !isPublished && !isChosen && (upload != null || isStoring);
+        return !isPublished && !isChosen && isBegun();
     }
 
     /** {@return the stored file, for the record} */

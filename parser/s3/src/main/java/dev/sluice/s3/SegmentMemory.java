@@ -156,7 +156,8 @@ final class SegmentMemory {
     private CompletableFuture<Long> ask(ArrayDeque<Waiting> queue, LongSupplier attempt) {
         Waiting waiting = new Waiting(attempt, clock.getAsLong(), new CompletableFuture<>());
         synchronized (this) {
-            long now = queue.isEmpty() ? attempt.getAsLong() : 0;
+            boolean isNext = queue.isEmpty() && (queue == arriving || continuing.isEmpty());
+            long now = isNext ? attempt.getAsLong() : 0;
             if (now > 0) {
                 return CompletableFuture.completedFuture(now);
             }

@@ -1146,10 +1146,12 @@ class CommitTest {
             assertFalse(waiting.isDone());
         }
         assertEquals(0, memory.tryLease(5 * MIB));
+        CompletableFuture<Long> beginning = memory.lease(5 * MIB, false);
         CompletableFuture<Long> second = memory.lease(5 * MIB, true);
-        assertFalse(second.isDone());
+        assertFalse(beginning.isDone() || second.isDone());
         memory.end();
-        for (CompletableFuture<Long> each : List.of(waiting, second, CompletableFuture.completedFuture(first))) {
+        for (CompletableFuture<Long> each :
+                List.of(waiting, second, beginning, CompletableFuture.completedFuture(first))) {
             assertEquals(5L * MIB, each.getNow(0L));
             memory.returnSegment(5 * MIB);
         }
@@ -1217,8 +1219,9 @@ class CommitTest {
         get(few.whenIdle());
     }
 
-    @Test
-    void form_thatHasStoredAPiece_isServedBeforeOneThatHasNot() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void form_thatHasStoredAPiece_isServedBeforeOneThatHasNot(boolean isChosen) throws Exception {
         S3Sinks few = sharing(MemoryBudget.of(8 * MIB)); // room for one segment
         List<S3Form> forms = new ArrayList<>();
         List<PartSink> sinks = new ArrayList<>();
@@ -1226,7 +1229,7 @@ class CommitTest {
             S3Form form = few.newForm();
             forms.add(form);
             form.admit();
-            sinks.add(form.sink(head()));
+            sinks.add(isChosen ? form.sink(head(), "text/plain", "mine" + i) : form.sink(head()));
         }
         assertTrue(sinks.get(0).write(Unpooled.wrappedBuffer(new byte[5 * MIB])).isReady()); // stored at once
         assertTrue(sinks.get(1).write(Unpooled.wrappedBuffer(new byte[MIB])).isReady());
