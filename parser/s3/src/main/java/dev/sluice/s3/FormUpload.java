@@ -451,8 +451,8 @@ final class FormUpload {
         for (S3Sink file : files) {
             String upload = file.uploadId();
             if (upload != null && file.stored == null) {
-                IsolatedCall.run(() -> sinks.store.metrics().aborted());
                 if (!(file.isChosen && file.isStoring)) { // its object may already be complete, and then stays
+                    IsolatedCall.run(() -> sinks.store.metrics().aborted());
                     done = done.thenCompose(
                                     before -> sinks.store.abort(new ObjectStore.Upload(file.target.key(), upload)))
                             .handle((aborted, cause) -> null); // a sweep tries again

@@ -147,7 +147,19 @@ class CommitTest {
 
     private final MemoryStore.Bucket bucket = new MemoryStore.Bucket();
     private final Disturbed network = new Disturbed();
-    private final MemoryStore store = new MemoryStore(bucket, network);
+    private final AtomicInteger aborts = new AtomicInteger();
+    private final StoreMetrics metrics = new StoreMetrics() {
+        @Override
+        public void aborted() {
+            aborts.incrementAndGet();
+        }
+    };
+    private final MemoryStore store = new MemoryStore(bucket, network) {
+        @Override
+        public StoreMetrics metrics() {
+            return metrics;
+        }
+    };
     private final MemoryBudget budget = MemoryBudget.of(64 * MIB);
     private final S3Sinks sinks = sinks().build();
     private final Forms forms = Forms.of(FormOptions.inMemory(budget)
@@ -889,6 +901,7 @@ class CommitTest {
                 store.requests.stream()
                         .filter(request -> request.startsWith("abort"))
                         .count());
+        assertEquals(isChosen ? 0 : 1, aborts.get());
     }
 
     @ParameterizedTest
