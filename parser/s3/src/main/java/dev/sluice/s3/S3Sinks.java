@@ -6,9 +6,7 @@ import java.time.InstantSource;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -26,8 +24,12 @@ public class S3Sinks {
     private static final int LARGEST_SEGMENT = 64 << 20;
     private static final int PIECES_PER_STEP = 1250;
 
-    private final AtomicInteger active = new AtomicInteger();
-    private final AtomicReference<@Nullable CompletableFuture<Void>> idle = new AtomicReference<>();
+    /** The number of active forms and of segments in use. */
+    private int active;
+
+    /** Completes when nothing is active. */
+    private CompletableFuture<Void> idle = Futures.DONE;
+
     private @Nullable CompletableFuture<Void> probed;
 
     final ObjectStore store;
@@ -127,24 +129,22 @@ public class S3Sinks {
     }
 
     /** {@return a future that completes when no form is active, nothing is being cleaned up, and no memory is in use} */
-    public CompletableFuture<Void> whenIdle() {
-        CompletableFuture<Void> waiting = idle.updateAndGet(known -> known == null ? new CompletableFuture<>() : known);
-        begun();
-        ended();
-        return Objects.requireNonNull(waiting).copy();
+    public synchronized CompletableFuture<Void> whenIdle() {
+        return idle.copy();
     }
 
-    void begun() {
-        active.incrementAndGet();
+    synchronized void begun() {
+        if (active++ == 0) {
+            idle = new CompletableFuture<>();
+        }
     }
 
     void ended() {
-        if (active.decrementAndGet() == 0) {
-            CompletableFuture<Void> waiting = idle.getAndSet(null);
-            if (waiting != null) {
-                waiting.complete(null);
-            }
+        CompletableFuture<Void> ended;
+        synchronized (this) {
+            ended = --active == 0 ? idle : Futures.DONE;
         }
+        ended.complete(null); // without the lock
     }
 
     /** @param smallMemory the memory charged for the small segments of the form */

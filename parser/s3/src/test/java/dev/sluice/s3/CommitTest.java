@@ -45,6 +45,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -65,6 +66,8 @@ class CommitTest {
 
     /** The time after which a test that hangs fails. */
     private static final int MINUTES = 2;
+
+    private static final int RACES = 200_000;
 
     private static final Predicate<String> NONE = name -> false;
     private static final Predicate<String> RECORD = name -> name.matches("write .*/form.json");
@@ -1035,6 +1038,32 @@ class CommitTest {
         assertEquals(4, bucket.keys().size());
         sweepLater(Duration.ofHours(1));
         assertEquals(Set.of(), bucket.keys());
+    }
+
+    @Test
+    void idleSinks_becomingActiveAtTheSameTime_areNotReportedAsIdle() throws Exception {
+        S3Sinks raced = sinks().build();
+        AtomicBoolean isOver = new AtomicBoolean();
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        Future<?> others = other.submit(() -> {
+            while (!isOver.get()) {
+                raced.begun();
+                raced.ended();
+            }
+        });
+        int wrong = 0;
+        for (int i = 0; i < RACES; i++) {
+            raced.begun();
+            CompletableFuture<Void> idle = raced.whenIdle();
+            Thread.onSpinWait();
+            wrong += raced.whenIdle().isDone() || idle.isDone() ? 1 : 0;
+            raced.ended();
+        }
+        isOver.set(true);
+        others.get();
+        other.shutdown();
+        assertEquals(0, wrong);
+        get(raced.whenIdle());
     }
 
     // ---- memory
