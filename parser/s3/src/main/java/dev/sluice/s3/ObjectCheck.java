@@ -51,7 +51,11 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
             Target target, long size, String crc32, String composite, @Nullable Throwable failure) {
         return Futures.compose(head(target), (found, problem) -> {
             if (problem != null) {
-                return CompletableFuture.failedFuture(problem);
+                Throwable reason = Objects.requireNonNullElse(failure, problem);
+                if (reason != problem) {
+                    reason.addSuppressed(problem);
+                }
+                return CompletableFuture.failedFuture(reason);
             } else if (found == null
                     || !Objects.equals(
                             target.metadata().get("form"), found.metadata().get("form"))) { // stored by another form

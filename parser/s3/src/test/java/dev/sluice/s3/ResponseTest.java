@@ -285,6 +285,16 @@ class ResponseTest {
         assertEquals(List.of(), client.deleted);
     }
 
+    /** The key has an object of another application, which has no form. */
+    @Test
+    void forbiddenObject_whoseCheckFailsToo_isReportedAsForbidden() {
+        ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of("form", "id"), false);
+        client.sent = CompletableFuture.failedFuture(response(403, "AccessDenied"));
+        Throwable failure = failure(store.put(target, Segment.of(CONTENT)));
+        assertEquals("PutObject failed with status 403 AccessDenied", failure.getMessage());
+        assertEquals("the response of the object store lacks the form", failure.getSuppressed()[0].getMessage());
+    }
+
     /** A response without an ID may have hidden another upload. */
     @Test
     void upload_createdByTheSecondAttempt_mayNotBeTheOnlyOne() throws Exception {
