@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class S3Form implements PartDecider, FormAdmission {
     private static final int MAX_NAME_LENGTH = 1024;
+    private static final int MAX_TYPE_LENGTH = 256;
 
     /** The minimum of {@code maxSinkWait}. The store has shorter time limits, but they do not end a form if the store is only slow. */
     private static final Duration MIN_SINK_WAIT = Duration.ofMinutes(10);
@@ -103,7 +104,7 @@ public final class S3Form implements PartDecider, FormAdmission {
     /** {@return the media type that the client claims, if the settings allow it and it fits into a header; otherwise null} */
     private @Nullable String claimedType(PartHead part) {
         String claimed = sinks.clientContentType ? part.contentType() : null;
-        return claimed != null && claimed.matches("[ -~]+") ? claimed : null;
+        return claimed != null && claimed.length() <= MAX_TYPE_LENGTH && claimed.matches("[ -~]+") ? claimed : null;
     }
 
     /**

@@ -243,7 +243,7 @@ public class S3Sinks {
             return this;
         }
 
-        /** Takes the media type of an object from the client, if the client sends one. */
+        /** Takes the media type of an object from the client, if the client sends one of at most 256 printable ASCII characters. */
         public Builder clientContentType() {
             this.clientContentType = true;
             return this;

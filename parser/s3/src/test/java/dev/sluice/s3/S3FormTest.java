@@ -172,6 +172,23 @@ class S3FormTest {
                 form.objects().stream().map(object -> object.stored().size()).toList());
     }
 
+    @Test
+    void typeOfTheClient_thatIsTooLong_isNotUsed() throws Exception {
+        sinks = builder(budget).clientContentType().build();
+        S3Form form = sinks.newForm();
+        String longest = "text/" + "x".repeat(251);
+        String part =
+                "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\nContent-Type: %s\r\n\r\nx\r\n";
+        String body = part.formatted(longest) + part.formatted(longest + "x") + "--b--";
+        send(form, new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)))
+                .succeed();
+        assertEquals(
+                List.of(longest, "application/octet-stream"),
+                get(sinks.find(form.id())).orElseThrow().files().stream()
+                        .map(FormRecord.File::contentType)
+                        .toList());
+    }
+
     /** Reads a form by the documented rule, from its identifier. */
     private void assertStored(String id, File... files) throws Exception {
         FormRecord record = get(sinks.find(id)).orElseThrow();
