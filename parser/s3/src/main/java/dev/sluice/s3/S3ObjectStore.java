@@ -457,6 +457,7 @@ public final class S3ObjectStore implements ObjectStore {
         /** Makes the store encrypt objects with its own keys; by default the bucket decides. */
         public Builder encrypted() {
             this.encryption = ServerSideEncryption.AES256.toString();
+            this.encryptionKey = null;
             return this;
         }
 

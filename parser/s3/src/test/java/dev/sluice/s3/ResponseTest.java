@@ -4,6 +4,7 @@ import static dev.sluice.s3.Uploads.failure;
 import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
@@ -73,6 +74,7 @@ class ResponseTest {
         private int cutRead;
         private CompletableFuture<Void> cutTime = CompletableFuture.completedFuture(null);
         private int heads;
+        private PutObjectRequest put;
         private CompletableFuture<PutObjectResponse> sent = CompletableFuture.completedFuture(
                 PutObjectResponse.builder().eTag("tag").build());
         private CompletableFuture<HeadObjectResponse> headed = CompletableFuture.completedFuture(HEAD);
@@ -91,6 +93,9 @@ class ResponseTest {
         @Override
         public CompletableFuture<PutObjectResponse> putObject(
                 Consumer<PutObjectRequest.Builder> request, AsyncRequestBody body) {
+            PutObjectRequest.Builder made = PutObjectRequest.builder();
+            request.accept(made);
+            put = made.build();
             return sent;
         }
 
@@ -293,6 +298,19 @@ class ResponseTest {
         Throwable failure = failure(store.put(target, Segment.of(CONTENT)));
         assertEquals("PutObject failed with status 403 AccessDenied", failure.getMessage());
         assertEquals("the response of the object store lacks the form", failure.getSuppressed()[0].getMessage());
+    }
+
+    @Test
+    void encryption_setTwice_isTheLastOne() throws Exception {
+        try (S3ObjectStore encrypting = S3ObjectStore.builder("bucket")
+                .client(client)
+                .encrypted("key")
+                .encrypted()
+                .build()) {
+            get(encrypting.put(new ObjectStore.Target("key", "text/plain", Map.of(), false), Segment.of(CONTENT)));
+            assertEquals("AES256", client.put.serverSideEncryptionAsString());
+            assertNull(client.put.ssekmsKeyId());
+        }
     }
 
     /** A response without an ID may have hidden another upload. */
