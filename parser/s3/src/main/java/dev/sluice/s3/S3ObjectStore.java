@@ -431,7 +431,7 @@ public final class S3ObjectStore implements ObjectStore {
 
         /** Sets the maximum number of attempts for a request, 1 or more; 6 by default. */
         public Builder attempts(int value) {
-            this.attempts = atLeastOne(value, "attempts");
+            this.attempts = (int) atLeastOne(value, "attempts");
             return this;
         }
 
@@ -449,7 +449,7 @@ public final class S3ObjectStore implements ObjectStore {
          * 256 KiB, and the completion of an upload 0.1 more seconds for each piece.
          */
         public Builder attemptTimeout(Duration value) {
-            atLeastOne((int) Math.min(value.toMillis(), Integer.MAX_VALUE), "attemptTimeout in milliseconds");
+            atLeastOne(value.toMillis(), "attemptTimeout in milliseconds");
             this.attemptTimeout = value;
             return this;
         }
@@ -480,7 +480,7 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        private static int atLeastOne(int value, String name) {
+        private static long atLeastOne(long value, String name) {
             if (value < 1) {
                 throw new IllegalArgumentException(name + " is " + value + ", must be 1 or more");
             }

@@ -133,7 +133,9 @@ class RequestTest {
         S3ObjectStore.Builder settings = S3ObjectStore.builder("bucket");
         assertThrows(IllegalArgumentException.class, () -> settings.attempts(0));
         assertThrows(IllegalArgumentException.class, () -> settings.pauseMillis(0));
-        assertThrows(IllegalArgumentException.class, () -> settings.attemptTimeout(Duration.ofNanos(999_999)));
+        for (Duration tooShort : List.of(Duration.ofNanos(999_999), Duration.ofDays(-30))) {
+            assertThrows(IllegalArgumentException.class, () -> settings.attemptTimeout(tooShort));
+        }
     }
 
     /** The client of the SDK may send the last buffers of a body after the request was cancelled. */
