@@ -334,7 +334,9 @@ public final class S3ObjectStore implements ObjectStore {
                                 request -> request.bucket(bucket).prefix(prefix).continuationToken(next))
                         .thenApply(page -> new Page(
                                 page.contents().stream()
-                                        .map(object -> new Listed(object.key(), object.lastModified()))
+                                        .map(object -> new Listed(
+                                                required("a key", object.key()),
+                                                required("a LastModified", object.lastModified())))
                                         .toList(),
                                 date(page),
                                 requireNext(page.isTruncated(), page.nextContinuationToken()))));

@@ -54,6 +54,7 @@ import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 import software.amazon.awssdk.services.s3.model.S3Error;
 import software.amazon.awssdk.services.s3.model.S3Exception;
+import software.amazon.awssdk.services.s3.model.S3Object;
 
 /** Responses that are rare with real stores. */
 class ResponseTest {
@@ -326,6 +327,10 @@ class ResponseTest {
         assertEquals(List.of(), get(store.list("", null)).objects());
         client.listing = Store.listing(false, false);
         assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks a Date"));
+        client.listing = Store.listing(true, false).toBuilder()
+                .contents(S3Object.builder().key("key").build())
+                .build();
+        assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks a LastModified"));
         client.listing = Store.listing(true, null);
         assertTrue(failure(store.list("", null)).getMessage().endsWith("lacks IsTruncated"));
         client.listing = Store.listing(true, true);
