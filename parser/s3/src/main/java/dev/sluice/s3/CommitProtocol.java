@@ -239,9 +239,14 @@ final class CommitProtocol {
     }
 
     private CompletionException unknown(String id, Throwable cause) {
+        return unavailable(
+                "it is not known whether the form is stored: look for " + recordKey(id) + " before you send it again",
+                cause);
+    }
+
+    private static CompletionException unavailable(String message, Throwable cause) {
         return new CompletionException(MultipartException.because(Reason.UNAVAILABLE)
-                .saying("it is not known whether the form is stored: look for " + recordKey(id)
-                        + " before you send it again")
+                .saying(message)
                 .cause(Futures.unwrap(cause))
                 .build());
     }
@@ -330,8 +335,9 @@ final class CommitProtocol {
                     .thenCompose(intent -> settleTombstone(id, found.etag())
                             .handle((standing, failure) -> {
                                 if (standing == null || standing.isCommitted()) {
-                                    throw unknown(
-                                            id, failure == null ? new IOException("the record has changed") : failure);
+                                    throw unavailable(
+                                            "the form may still be stored; delete it again",
+                                            failure == null ? new IOException("the record has changed") : failure);
                                 }
                                 return standing;
                             })

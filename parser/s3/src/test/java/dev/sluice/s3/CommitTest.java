@@ -629,7 +629,8 @@ class CommitTest {
     void deletion_thatReadAWrongETag_fails() throws Exception {
         S3Form form = stored(new File("a", 10));
         network.changesETag = true;
-        assertInstanceOf(MultipartException.class, failure(sinks.delete(form.id())));
+        MultipartException failure = assertInstanceOf(MultipartException.class, failure(sinks.delete(form.id())));
+        assertEquals("the form may still be stored; delete it again", failure.getMessage());
         assertTrue(exists(form));
         assertTrue(bucket.keys().contains(key(form, "1")));
     }
