@@ -54,11 +54,11 @@ public interface StoreMetrics {
     default void aborted() {}
 
     /**
-     * Called when a sweep has removed the remains of killed processes, or has failed. The counts of a failed sweep include everything that
-     * it had removed before.
+     * Called when a sweep has removed the remains of killed processes, or has failed. The counts of a failed sweep include what it had removed
+     * before. If some files of a form could not be deleted, none of its files is counted.
      *
      * @param uploads the number of uploads that were aborted
-     * @param objects the number of objects that were deleted
+     * @param objects the number of files that were deleted
      */
     default void swept(int uploads, int objects) {}
 }

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * taken less than a quarter of its time limit while others waited, and is halved when a body exceeds its time limit or the store responds
  * that it is busy. Bodies are sent in the order of their requests. Small bodies do not wait, because they take little bandwidth.
  *
+ * <p>Each failure after the time limit of a request without a body counts as such, except a cancellation. If the store takes no bytes, the
+ * time limits of the client for reads and writes may end the request before its own time limit, with the failure of a lost connection.
+ *
  * <p>If two bodies in a row exceed their time limit although each was sent alone, the store is considered stuck: the second body and all
  * that wait fail.
  */
@@ -31,7 +34,7 @@ final class BodyLimit {
     /** The SDK's client has 50 connections by default, and requests without a body need some of them. */
     private static final int MAX_LIMIT = 32;
 
-    /** The divisor of the time limit of a body. If a body takes less than the result, the store can receive more bodies at a time. */
+    /** A body that takes less than its time limit divided by this number is fast: the store can receive more bodies at a time. */
     private static final int FAST = 4;
 
     private static final int MAX_FAILED_ALONE = 2;

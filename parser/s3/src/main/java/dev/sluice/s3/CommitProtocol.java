@@ -54,10 +54,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Sweep.</b> Any process may end the forms whose intents are old. Committed forms normally have no intents, so the cost depends on
  * the number of unfinished forms. A tombstone and its intents stay for {@link #TOMBSTONE_AGE}, because requests may arrive late; each
  * {@link Sweep} deletes again what they have stored. Ages are differences of two times of the store, and decide only when a form is ended.
- * While a form receives data, it writes one of its intents again, so that no sweep ends it. The intents of a committed form are found if its
- * node died before it had deleted them, or if the form has left something that its record does not list: a file that was not published, or
- * an upload that a repeated request has created. Only these leftovers are removed. Stores may still list the upload that has become a file,
- * and may delete the file if that upload is aborted, so the record lists the upload as well.
+ * While a form receives data, it writes one of its intents again, so that no sweep ends it. A sweep finds intents of a committed form in two
+ * cases: its node died before it had deleted them, or the form left something that its record does not list (an unpublished file, or an
+ * upload created by a repeated request). It removes only the intents and these leftovers. Stores may still list the upload that has become a
+ * file, and may delete the file if that upload is aborted, so the record lists the upload as well.
  *
  * <p><b>Delete.</b> A committed form is deleted by replacing its record by a tombstone with {@code If-Match}.
  *
@@ -85,7 +85,7 @@ final class CommitProtocol {
      */
     static final Duration MAX_SETTLE_TIME = Duration.ofMinutes(5);
 
-    /** The name of the intent of a deletion. */
+    /** The name of the intent that is written before a committed form is deleted. */
     static final String DELETION = "delete";
 
     static final int MAX_ATTEMPTS = 6;

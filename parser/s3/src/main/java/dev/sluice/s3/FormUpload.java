@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Content.</b> A sink fills segments. A full segment becomes a {@link Job}: one piece of a multipart upload. A file that ends before its
  * first piece is sent is stored by one request: at once if its segment is leased, otherwise when the form is committed. So a small form that
- * fails costs no request. A segment is small until it needs a lease of memory. Its sink then waits in a queue, usually only until the next
- * event; {@link SegmentMemory} explains why forms cannot block each other.
+ * fails costs no request. A segment is small until it needs a lease of memory. Its sink then waits in a queue. Usually the next event of the
+ * form already gives it the memory. {@link SegmentMemory} explains why forms cannot block each other.
  *
  * <p><b>Requests.</b> An intent is written before anything of the form, and before each multipart upload, except for files with a chosen
  * key. If the form fails, requests that send or complete content are cancelled, to free their memory. Requests that write an intent or create
@@ -44,6 +44,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code OPEN}</td><td>a file has arrived</td><td>complete its upload, or store it with one request; keep it if it is small</td>
  * <td>{@code OPEN}</td></tr>
  * <tr><td>{@code OPEN}</td><td>the commit is requested</td><td>store the small files</td><td>{@code COMMITTING}</td></tr>
+ * <tr><td>{@code OPEN}</td><td>the commit is requested, and no file was published</td><td>report success: there is nothing to commit, and
+ * the form is cleaned up like a failed one</td><td>{@code OPEN}</td></tr>
  * <tr><td>{@code OPEN}, {@code COMMITTING}</td><td>a request fails, the commit is cancelled, or the form ends</td><td>cancel the
  * requests for memory and content, fail the sinks and the commit</td><td>{@code FAILED}</td></tr>
  * <tr><td>{@code COMMITTING}</td><td>all files are stored</td><td>write the record</td><td>{@code WRITING}</td></tr>

@@ -92,7 +92,7 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
                                     response.sdkHttpResponse()
                                             .firstMatchingHeader("Content-Length")
                                             .orElse(null));
-                            // With a condition, it may be an object of another application, which has no form.
+                            // With isNew, the key may hold an object of another application, which has no form.
                             if (!target.isNew() && target.metadata().containsKey("form")) {
                                 required("the form", response.metadata().get("form"));
                             }

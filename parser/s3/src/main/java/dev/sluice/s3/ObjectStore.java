@@ -47,7 +47,10 @@ public interface ObjectStore extends AutoCloseable {
     /** A multipart upload: its key and its identifier. */
     record Upload(String key, String id) {}
 
-    /** A small object that was read: its ETag for {@link #write}, and the times of its writing and of its reading, by the clock of the store. */
+    /**
+     * A small object that was read: its bytes, its ETag for {@link #write}, the time at which it was written, and the time at which it was
+     * read. Both times are by the clock of the store.
+     */
     record Content(byte[] bytes, String etag, Instant modified, Instant now) {}
 
     /** The name of an object, and the time at which it was written, by the clock of the store. */

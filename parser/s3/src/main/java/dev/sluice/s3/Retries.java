@@ -26,8 +26,9 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 /**
  * Retries failed requests, and creates the exceptions for requests whose last attempt fails. Thread-safe.
  *
- * <p>Until the store responds for the first time, a request that gets no response is retried only once, unless it exceeds its time limit. The
- * address, the certificate or the credentials are probably wrong, and the start of the application must not wait for them.
+ * <p>Until the store has responded for the first time, a request that fails without a response is made at most twice. The address, the
+ * certificate or the credentials are probably wrong, and the start of the application must not wait for them. Requests that exceed their
+ * time limit are retried as usual.
  */
 final class Retries {
     private static final int MAX_FIRST_CONNECTIONS = 2;

@@ -470,7 +470,7 @@ public final class S3ObjectStore implements ObjectStore {
             return this;
         }
 
-        /** Sets the tags of the files; none by default. */
+        /** Sets the tags of the files and of their intents; none by default. The record of a form has no tags. */
         public Builder tags(Map<String, String> value) {
             this.tags = Map.copyOf(value);
             return this;

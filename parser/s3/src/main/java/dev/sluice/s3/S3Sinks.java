@@ -114,7 +114,10 @@ public class S3Sinks {
         return protocol.delete(id);
     }
 
-    /** The result of a sweep: the numbers of ended forms, of aborted uploads, and of deleted files, which no committed form lists. */
+    /**
+     * The result of a sweep: how many forms it ended, how many uploads it aborted, and how many files it deleted. No committed form lists any
+     * of these files.
+     */
     public record Swept(int forms, int uploads, int objects) {}
 
     /**

@@ -16,14 +16,16 @@ import org.jspecify.annotations.Nullable;
  * The memory of the content that waits to be sent. Thread-safe.
  *
  * <p>A form is admitted with {@link #SMALL} bytes, before its first byte is read. If its content is larger, it leases one segment after the
- * other. If there is no memory for a segment, the form waits. Forms that have already stored something are served first. They fail only if
- * none of them is served within the maximum wait. Otherwise a slow store would discard content that it has already received.
+ * other. If there is no memory for a segment, the form waits. Forms that have already stored something are served first. Such a form fails
+ * only if no such form gets memory within the maximum wait. If each form had its own limit, the content that a slow store has already
+ * received would be lost.
  *
  * <p><b>Forms cannot block each other.</b> As long as a form is admitted, the memory of one segment is reserved for all forms. A form waits
  * for a segment only while it fills none. It then holds only its small content, and segments that are being sent, whose memory returns
- * without more memory being needed. A form that fills a segment does not wait for memory: if it needs a second one, because the same
- * content is written to two of its files, it fails unless there is memory now. So the memory of each segment returns as fast as the client
- * and the store allow, and the reserved memory then goes to the first form that waits, even if other uses exhaust the budget.
+ * without more memory being needed. If a form that fills a segment needs a second one, because the same content is written to two of its
+ * files, it waits at most until its own segments have been sent. If there is no memory then, it fails. So the memory of each segment returns
+ * as fast as the client and the store allow, and the reserved memory then goes to the first form that waits, even if other uses exhaust the
+ * budget.
  */
 final class SegmentMemory {
     /** The memory of a form whose content is small. */
@@ -148,7 +150,7 @@ final class SegmentMemory {
         return bytes == 0 || budget.hasRoom(bytes + left) && account.tryReserve(bytes);
     }
 
-    /** {@return whether forms wait for segments, which should be sent before they are full} */
+    /** {@return whether forms wait for segments; segments that are being filled should then be sent early} */
     synchronized boolean isShort() {
         return !continuing.isEmpty() || !beginning.isEmpty();
     }
