@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
@@ -102,8 +103,8 @@ class ReceivedPart implements Part {
         }
 
         /**
-         * Copies the content to {@code target}. An existing file is replaced. If the copy fails, {@code target} is
-         * deleted. The part remains available.
+         * Copies the content to {@code target}, through a temporary file next to it ({@code .sluice-*.part}). An existing file is replaced,
+         * but remains if the copy fails. The part remains available.
          */
         @Override
         public Mono<Void> transferTo(Path target) {
@@ -115,13 +116,21 @@ class ReceivedPart implements Part {
         }
 
         private void copyTo(Path target) throws IOException {
+            Path temporary = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
             try (InputStream in = part.inputStream()) {
-                try {
-                    Files.copy(in, target, StandardCopyOption.REPLACE_EXISTING);
-                } catch (IOException e) {
-                    Files.deleteIfExists(target);
-                    throw e;
-                }
+                Files.copy(in, temporary);
+                Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            } catch (Throwable e) {
+                delete(temporary, e);
+                throw e;
+            }
+        }
+
+        private static void delete(Path temporary, Throwable reason) {
+            try {
+                Files.deleteIfExists(temporary);
+            } catch (IOException e) {
+                reason.addSuppressed(e);
             }
         }
     }

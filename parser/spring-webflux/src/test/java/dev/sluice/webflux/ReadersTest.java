@@ -280,7 +280,7 @@ class ReadersTest {
     }
 
     @Test
-    void transfer_whenDiskIsFull_leavesNoFile() throws IOException {
+    void transfer_whenDiskIsFull_leavesTheExistingFile() throws IOException {
         Configuration small = Configuration.unix().toBuilder()
                 .setMaxSize(100_000)
                 .setBlockSize(1000)
@@ -289,11 +289,28 @@ class ReadersTest {
                 byName(body(form(200_000), 1000, POOLED)).block(LONG);
         FilePart file = (FilePart) parts.getFirst("file");
         try (FileSystem disk = Jimfs.newFileSystem(small)) {
-            Path target = disk.getPath("/target");
+            Path target = Files.writeString(
+                    Files.createDirectory(disk.getPath("/files")).resolve("target"), "was there");
             RuntimeException failure = assertThrows(
                     RuntimeException.class, () -> file.transferTo(target).block(LONG));
             assertInstanceOf(IOException.class, failure.getCause());
-            assertFalse(Files.exists(target));
+            assertEquals("was there", Files.readString(target));
+            try (Stream<Path> files = Files.list(target.getParent())) {
+                assertEquals(List.of(target), files.toList());
+            }
+        }
+        parts.values().forEach(ReadersTest::deleteAll);
+    }
+
+    @Test
+    void transfers_toOneTargetAtOnce_bothSucceed() throws IOException {
+        MultiValueMap<String, Part> parts =
+                byName(body(form(3000), 1000, POOLED)).block(LONG);
+        FilePart file = (FilePart) parts.getFirst("file");
+        Path target = directory.resolve("target");
+        for (int round = 0; round < 100; round++) {
+            Flux.merge(file.transferTo(target), file.transferTo(target)).blockLast(LONG);
+            assertEquals(3000, Files.size(target));
         }
         parts.values().forEach(ReadersTest::deleteAll);
     }
