@@ -54,8 +54,8 @@ public final class SluiceWebFlux implements WebFluxConfigurer, WebFilter, Ordere
     }
 
     /**
-     * {@return a bean that receives forms with {@code options}, and leaves other multipart bodies to Spring, which does
-     * not apply these limits}
+     * {@return a bean that receives forms with {@code options}, and leaves other multipart bodies to Spring, which
+     * applies its own limits instead}
      */
     public static SluiceWebFlux onlyForms(FormOptions options) {
         return new SluiceWebFlux(Forms.of(options), false);

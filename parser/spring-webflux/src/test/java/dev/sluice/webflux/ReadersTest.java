@@ -2,7 +2,6 @@ package dev.sluice.webflux;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -54,6 +53,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Subscription;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.codec.DecodingException;
 import org.springframework.core.io.buffer.CloseableDataBuffer;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferFactory;
@@ -136,13 +136,16 @@ class ReadersTest {
 
     @SuppressWarnings("unchecked")
     private static <T> HttpMessageReader<T> reader(SluiceWebFlux sluice, ResolvableType type, String contentType) {
-        ServerCodecConfigurer codecs = ServerCodecConfigurer.create();
+        return (HttpMessageReader<T>) reader(sluice, ServerCodecConfigurer.create(), type, contentType);
+    }
+
+    private static HttpMessageReader<?> reader(
+            SluiceWebFlux sluice, ServerCodecConfigurer codecs, ResolvableType type, String contentType) {
         sluice.configureHttpMessageCodecs(codecs);
         List<HttpMessageReader<?>> readers = codecs.getReaders().stream()
                 .filter(reader -> reader.canRead(type, MediaType.parseMediaType(contentType)))
                 .toList();
-        return (HttpMessageReader<T>)
-                readers.get(type == BY_NAME ? readers.size() - 1 : 0); // ServerWebExchange uses the last
+        return readers.get(type == BY_NAME ? readers.size() - 1 : 0); // ServerWebExchange uses the last
     }
 
     private Flux<Part> parts(Flux<DataBuffer> body) {
@@ -851,18 +854,38 @@ class ReadersTest {
                             .blockLast(LONG));
             assertEquals(other.getReason(), other.getBody().getDetail());
         }
-        SluiceWebFlux onlyForms =
-                SluiceWebFlux.onlyForms(FormOptions.builder(spool, memory).build());
-        MultiValueMap<String, Part> others = ReadersTest.<MultiValueMap<String, Part>>reader(onlyForms, BY_NAME, mixed)
-                .readMono(BY_NAME, new Request(mixed, body(form(2), 100, POOLED)), Map.of())
-                .block(LONG);
-        assertEquals(3, others.size());
-        assertTrue(others.toString().contains("DefaultFilePart"), others::toString);
         assertThrows(
                 UnsupportedOperationException.class,
                 () -> reader(small, PART, FORM_DATA)
                         .readMono(PART, new Request(FORM_DATA, Flux.empty()), Map.of())
                         .block(LONG));
+    }
+
+    @Test
+    void onlyForms_otherBodies_areReadBySpringWithItsLimits() {
+        String mixed = "multipart/mixed; boundary=B";
+        SluiceWebFlux onlyForms =
+                SluiceWebFlux.onlyForms(FormOptions.builder(spool, memory).build());
+        for (int maxParts = 2; maxParts <= 3; maxParts++) {
+            int limit = maxParts;
+            ServerCodecConfigurer codecs = ServerCodecConfigurer.create();
+            codecs.defaultCodecs().configureDefaultCodec(codec -> {
+                if (codec instanceof DefaultPartHttpMessageReader parts) {
+                    parts.setMaxParts(limit);
+                }
+            });
+            Mono<?> read = reader(onlyForms, codecs, BY_NAME, mixed)
+                    .readMono(
+                            BY_NAME,
+                            new Request(mixed, body(form(2), 100, DefaultDataBufferFactory.sharedInstance)),
+                            Map.of());
+            if (limit < 3) {
+                assertThrows(DecodingException.class, () -> read.block(LONG));
+            } else {
+                String parts = String.valueOf(read.block(LONG));
+                assertTrue(parts.contains("DefaultFilePart"), parts);
+            }
+        }
     }
 
     /** The field has three bytes, in one buffer or in three. The readers of parts read its text after the file has arrived. */
