@@ -94,7 +94,7 @@ final class FormRequest implements FormReceiver {
         underWay.set(true);
         FormOptions.Builder options = defaults.toBuilder();
         if (objects != null) {
-            options.admission(objects);
+            objects.options(options); // also waits longer for the store; the decider is replaced below
         }
         return options.preset(name.preset())
                 .decodeTransferEncodings(false)

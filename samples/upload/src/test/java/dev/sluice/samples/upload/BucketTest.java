@@ -5,18 +5,31 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.form.FormOptions;
+import dev.sluice.form.MemoryBudget;
+import dev.sluice.form.SpoolDirectory;
+import dev.sluice.netty.FormReceiver;
+import dev.sluice.s3.ObjectStore;
+import dev.sluice.s3.S3Sinks;
 import dev.sluice.s3.Weed;
 import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -89,6 +102,27 @@ class BucketTest {
             Weed.await(() -> assertEquals(
                     List.of(form + "/1", form + "/2", form + "/form.json"),
                     keys(client).stream().filter(key -> key.startsWith(form)).toList()));
+        }
+    }
+
+    @Test
+    void form_waitsTenMinutesForTheStore() throws Exception {
+        ServerConfig.Bucket bucket = new ServerConfig.Bucket(URI.create("http://localhost"), "b");
+        MemoryBudget memory = MemoryBudget.unlimited();
+        HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.POST, "/upload");
+        request.headers().set("Host", "localhost").set("Content-Type", TestForm.CONTENT_TYPE);
+        try (ObjectStore store = UploadServer.open(bucket);
+                ServerMetrics metrics = new ServerMetrics(PooledByteBufAllocator.DEFAULT, memory);
+                SpoolDirectory spool = SpoolDirectory.open(root)) {
+            FormReceiver form = new FormRequest.Services(
+                            ServerConfig.of(root),
+                            new ReceivedParts.Store(spool, root),
+                            S3Sinks.builder(store, memory).build(),
+                            metrics)
+                    .route(request);
+            FormOptions options =
+                    form.options(FormOptions.builder(spool, memory).build());
+            assertEquals(Duration.ofMinutes(10), options.maxSinkWait());
         }
     }
 
