@@ -32,13 +32,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import software.amazon.awssdk.core.exception.SdkException;
 
 /**
  * An upload server with the paths {@code GET /}, {@code POST /upload}, {@code POST /inspect} and {@code GET /metrics}.
@@ -83,12 +80,13 @@ public final class UploadServer implements AutoCloseable {
                 .unlimitedSpoolFiles()
                 .keepFreeBytes(config.keepFreeBytes())
                 .open();
-        this.objectStore = config.bucket() == null ? null : open(config.bucket());
-        this.objects = objectStore == null
-                ? null
-                : S3Sinks.builder(objectStore, memory).prefix(PREFIX).build();
-        if (objectStore != null && objects != null) {
-            probe(objectStore, objects, config);
+        try {
+            ServerConfig.Bucket bucket = config.bucket();
+            this.objectStore = bucket == null ? null : open(bucket);
+            this.objects = bucket == null || objectStore == null ? null : connect(objectStore, bucket);
+        } catch (IOException | RuntimeException e) {
+            spool.close();
+            throw e;
         }
         this.loops = new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), transport.handlers());
         FormOptions options = options();
@@ -125,15 +123,16 @@ public final class UploadServer implements AutoCloseable {
                 .build();
     }
 
-    private void probe(ObjectStore store, S3Sinks sinks, ServerConfig configured) throws IOException {
+    /** {@return sinks into a store that can be used} Otherwise it closes the store. */
+    private S3Sinks connect(ObjectStore store, ServerConfig.Bucket bucket) throws IOException {
         try {
+            S3Sinks sinks = S3Sinks.builder(store, memory).prefix(PREFIX).build();
             sinks.probe()
                     .orTimeout(StoreAddress.RESPONSE_SECONDS, TimeUnit.SECONDS)
                     .join();
-        } catch (CompletionException | SdkException e) {
+            return sinks;
+        } catch (RuntimeException e) {
             store.close();
-            spool.close();
-            ServerConfig.Bucket bucket = Objects.requireNonNull(configured.bucket());
             throw new IOException(
                     "cannot use the bucket " + bucket.name() + " at " + bucket.endpoint() + ": "
                             + StoreAddress.reason(e),

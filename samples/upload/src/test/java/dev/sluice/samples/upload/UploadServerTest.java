@@ -3,6 +3,7 @@ package dev.sluice.samples.upload;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -61,6 +62,16 @@ class UploadServerTest {
         assertUnusable(file, "Not a directory");
         assertUnusable(file.resolve("below"), "Not a directory");
         assertUnusable(Path.of("/proc/uploads"), "it cannot be created");
+    }
+
+    @Test
+    void unusableEndpoint_leavesNoSpool() throws IOException {
+        Path other = root.resolve("other");
+        ServerConfig config = ServerConfig.of(other).withBucket(new ServerConfig.Bucket(URI.create("nowhere"), "b"));
+        assertThrows(RuntimeException.class, () -> UploadServer.start(config));
+        try (Stream<Path> left = Files.list(other.resolve(".incoming"))) {
+            assertEquals(List.of(), left.toList());
+        }
     }
 
     private static void assertUnusable(Path directory, String reason) {
