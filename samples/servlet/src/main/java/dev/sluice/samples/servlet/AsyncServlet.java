@@ -1,6 +1,5 @@
 package dev.sluice.samples.servlet;
 
-import dev.sluice.MultipartException;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.servlet.MultipartRequestException;
@@ -10,6 +9,7 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +32,9 @@ final class AsyncServlet extends HttpServlet {
                         respond(request, response, parts, form, failure);
                     } catch (IOException e) {
                         LOG.debug("a response could not be sent", e);
+                    } catch (RuntimeException e) {
+                        LOG.error("a request failed", e);
+                        response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
                     } finally {
                         context.complete();
                     }
@@ -46,7 +49,7 @@ final class AsyncServlet extends HttpServlet {
             @Nullable Throwable failure)
             throws IOException {
         if (form == null) {
-            reject(response, failure);
+            Responses.reject(response, Objects.requireNonNull(failure));
             return;
         }
         FormReport report;
@@ -61,15 +64,5 @@ final class AsyncServlet extends HttpServlet {
             return;
         }
         Responses.json(response, 200, report);
-    }
-
-    private static void reject(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
-        if (failure instanceof MultipartException rejection) {
-            Responses.error(response, ErrorResponse.of(rejection));
-        } else if (failure instanceof MultipartRequestException rejection) {
-            Responses.reject(response, rejection);
-        } else {
-            Responses.broken(response, failure);
-        }
     }
 }

@@ -29,12 +29,9 @@ final class PartsServlet extends HttpServlet {
         try {
             parts = List.copyOf(request.getParts());
             parameters = FormReport.parameters(request.getParameterMap());
-        } catch (MultipartRequestException e) {
+        } catch (MultipartRequestException | IOException e) {
             // Without this, the filter would send the container's error page.
             Responses.reject(response, e);
-            return;
-        } catch (IOException e) {
-            Responses.broken(response, e);
             return;
         }
         // Data that the servlet API does not provide: offsets, the order of the headers, deviations, the size of the

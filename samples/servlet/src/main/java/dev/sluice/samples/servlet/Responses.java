@@ -8,7 +8,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,17 +32,23 @@ final class Responses {
         json(response, error.status(), error.asResponse());
     }
 
-    /** Sends the error of a rejected form. The details of a storage failure go to the log. */
-    static void reject(HttpServletResponse response, MultipartRequestException rejection) throws IOException {
-        ErrorResponse error = describe(rejection.getCause());
+    /** Sends the error of a form that failed. The details of a storage failure go to the log. */
+    static void reject(HttpServletResponse response, Throwable failure) throws IOException {
+        if (!(failure instanceof MultipartException) && !(failure instanceof MultipartRequestException)) {
+            broken(response, failure);
+            return;
+        }
+        Throwable cause = failure.getCause();
+        ErrorResponse error =
+                ErrorResponse.of(failure instanceof MultipartException || cause == null ? failure : cause);
         if (error.status() >= 500) {
-            LOG.warn("a form failed", rejection);
+            LOG.warn("a form failed", failure);
         }
         error(response, error);
     }
 
-    /** Sends the error of a form that failed for another reason, if the client can still receive a response. */
-    static void broken(HttpServletResponse response, @Nullable Throwable failure) throws IOException {
+    /** Sends the error of a form that was neither rejected nor stored, if the client can still receive a response. */
+    private static void broken(HttpServletResponse response, Throwable failure) throws IOException {
         if (response.isCommitted()) {
             LOG.debug("a request failed after its response had begun", failure);
             return;
@@ -65,18 +70,11 @@ final class Responses {
     }
 
     /** {@return whether the container timed out waiting for the client} */
-    private static boolean isTimeout(@Nullable Throwable failure) {
+    private static boolean isTimeout(Throwable failure) {
         Throwable cause = failure;
         while (cause != null && !(cause instanceof TimeoutException)) {
             cause = cause.getCause();
         }
         return cause != null;
-    }
-
-    private static ErrorResponse describe(@Nullable Throwable cause) {
-        if (cause instanceof MultipartException known) {
-            return ErrorResponse.of(known);
-        }
-        return ErrorResponse.storage();
     }
 }

@@ -4,13 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.MultipartException;
+import dev.sluice.MultipartException.Reason;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -190,6 +196,29 @@ class EndpointsTest {
             ServerResponse chunked = ServerResponse.on(connection.send(TestForm.chunked(endpoint, body)));
             JsonNode error = chunked.assertRejected(413, "BODY_TOO_LARGE");
             assertEquals(body.length - 1, error.get("offset").asInt());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/parts", "/async"})
+    void fullDisk_isRejectedAndLogged(String endpoint) throws Exception {
+        PrintStream before = System.err;
+        for (IOException failure : List.of(
+                new FileSystemException("f", null, "No space left on device"),
+                MultipartException.because(Reason.DISK_FULL).build())) {
+            ByteArrayOutputStream logged = new ByteArrayOutputStream();
+            System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
+            try {
+                start(config().with(options -> options.admission(() -> {
+                    throw failure;
+                })));
+                assertRejected(507, "DISK_FULL", post(endpoint, new TestForm().field("a", "1")));
+            } finally {
+                System.setErr(before);
+            }
+            String text = logged.toString(StandardCharsets.UTF_8);
+            assertTrue(text.contains("a form failed"), text);
+            server.close();
         }
     }
 
