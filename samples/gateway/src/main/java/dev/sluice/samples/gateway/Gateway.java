@@ -21,6 +21,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -93,7 +94,8 @@ public final class Gateway implements AutoCloseable {
     }
 
     private @Nullable FormReceiver route(HttpRequest request) {
-        return HttpMethod.POST.equals(request.method()) && request.uri().equals("/upload")
+        return HttpMethod.POST.equals(request.method())
+                        && new QueryStringDecoder(request.uri()).rawPath().equals("/upload")
                 ? new ForwardedForm(client, config.upstream(), config.rules(), history.begin())
                 : null;
     }

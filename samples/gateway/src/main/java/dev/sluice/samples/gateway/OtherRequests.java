@@ -10,6 +10,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -35,6 +36,9 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
         if (message instanceof HttpRequest request) {
             FullHttpResponse response = response(request);
+            if (HttpMethod.HEAD.equals(request.method())) {
+                response.content().clear(); // required for HTTP/2; the codec of HTTP/1.1 does this itself
+            }
             if (request.decoderResult().isSuccess()
                     && (HttpUtil.getContentLength(request, 0L) > 0 || HttpUtil.isTransferEncodingChunked(request))) {
                 response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE); // the body is not read
@@ -46,13 +50,16 @@ final class OtherRequests extends SimpleChannelInboundHandler<HttpObject> {
     private FullHttpResponse response(HttpRequest request) {
         if (request.decoderResult().isFailure()) {
             return Responses.text(400, "the request is malformed HTTP");
-        } else if (!HttpMethod.GET.equals(request.method())) {
-            return Responses.text(405, "send forms to /upload with POST");
         }
-        return switch (request.uri()) {
-            case "/" -> Responses.page("text/html; charset=utf-8", page.get().getBytes(StandardCharsets.UTF_8));
-            case "/page.css" -> Responses.page("text/css; charset=utf-8", style);
-            default -> Responses.text(404, "unknown path: the paths are / and /upload");
+        String path = new QueryStringDecoder(request.uri()).rawPath();
+        String method = HttpMethod.HEAD.equals(request.method())
+                ? "GET"
+                : request.method().name();
+        return switch (method + " " + path) {
+            case "GET /" ->
+                Responses.page("text/html; charset=utf-8", page.get().getBytes(StandardCharsets.UTF_8));
+            case "GET /page.css" -> Responses.page("text/css; charset=utf-8", style);
+            default -> Responses.notThis(path);
         };
     }
 }

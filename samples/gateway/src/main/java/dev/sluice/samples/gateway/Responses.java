@@ -29,6 +29,21 @@ final class Responses {
         return of(200, contentType, content, OWN_STYLE);
     }
 
+    /** {@return the response to an unknown path, or to a method that the path does not support} */
+    static FullHttpResponse notThis(String path) {
+        String allowed = switch (path) {
+            case "/", "/page.css" -> "GET, HEAD";
+            case "/upload" -> "POST";
+            default -> "";
+        };
+        if (allowed.isEmpty()) {
+            return text(404, "unknown path: the paths are / and /upload");
+        }
+        FullHttpResponse response = text(405, "the path does not support this method: use " + allowed);
+        response.headers().set(HttpHeaderNames.ALLOW, allowed);
+        return response;
+    }
+
     private static FullHttpResponse of(int status, String contentType, byte[] body, String policy) {
         FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status), Unpooled.wrappedBuffer(body));

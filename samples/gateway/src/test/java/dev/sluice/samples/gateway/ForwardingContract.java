@@ -19,6 +19,7 @@ import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -45,6 +46,7 @@ public abstract class ForwardingContract {
     static {
         new HttpServerCodec(); // loads constants that are buffers and would look like leaks
         Http2CodecUtil.connectionPrefaceBuf().release();
+        new DefaultHttp2FrameWriter();
     }
 
     protected static final Duration MAX_WAIT = Duration.ofSeconds(4);

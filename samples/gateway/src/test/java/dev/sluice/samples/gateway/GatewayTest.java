@@ -9,12 +9,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -102,6 +109,58 @@ class GatewayTest extends ForwardingContract {
             try (RawHttp client = connect()) {
                 client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1x\r\n\r\n");
                 assertEquals(400, client.response().status());
+            }
+        }
+    }
+
+    @Test
+    void otherRequests_areAnsweredByPathAndMethod() throws Exception {
+        try (Upstream upstream = new Upstream(Upstream.Behaviour.ACCEPT)) {
+            startBefore(upstream);
+            assertOther("GET /?a=b", 200, null);
+            assertOther("GET /page.css", 200, null);
+            assertOther("PUT /", 405, "GET, HEAD");
+            assertOther("GET /upload", 405, "POST");
+            assertOther("PUT /upload?a=b", 405, "POST");
+            assertOther("POST /other", 404, null);
+            try (RawHttp client = connect()) {
+                client.send(TestForm.request("/upload?a=b", form(1000).body()));
+                assertEquals(200, client.response().status());
+            }
+        }
+    }
+
+    private void assertOther(String request, int status, String allow) throws IOException {
+        try (RawHttp client = connect()) {
+            RawHttp.Response response =
+                    client.send(request + " HTTP/1.1\r\nHost: x\r\n\r\n").response();
+            assertEquals(status, response.status(), request);
+            assertEquals(allow, response.headers().get("allow"), request);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(HttpClient.Version.class)
+    void head_hasLengthOfPageAndNoBody(HttpClient.Version version) throws Exception {
+        SSLContext trust = SSLContext.getInstance("TLS");
+        trust.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
+        HttpClient client =
+                HttpClient.newBuilder().sslContext(trust).version(version).build();
+        Rules rules = new Rules(Set.of(), Set.of(), Set.of(), Set.of(), 0, 0);
+        try (Gateway server = Gateway.start(
+                new Gateway.Config("127.0.0.1", 0, true, URI.create("http://localhost/"), rules, 0, MAX_WAIT))) {
+            for (String path : List.of("/", "/upload")) {
+                HttpRequest.Builder request =
+                        HttpRequest.newBuilder(server.uri().resolve(path));
+                HttpResponse<String> get = client.send(request.build(), BodyHandlers.ofString());
+                HttpResponse<String> head = client.send(
+                        request.method("HEAD", BodyPublishers.noBody()).build(), BodyHandlers.ofString());
+                assertEquals(version, head.version());
+                assertEquals(get.statusCode(), head.statusCode());
+                assertEquals(
+                        get.headers().firstValue("content-length"),
+                        head.headers().firstValue("content-length"));
+                assertEquals("", head.body());
             }
         }
     }
