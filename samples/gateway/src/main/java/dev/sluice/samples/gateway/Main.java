@@ -128,6 +128,9 @@ public final class Main implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         URI target = upstream == null ? DemoUpstream.start() : upstream;
+        if (target.getRawUserInfo() != null) { // it would become part of the Host header and of the page
+            throw new IOException("the address of the upstream must not have a user name or a password");
+        }
         if (!"http".equals(target.getScheme()) || target.getHost() == null) {
             throw new IOException("the address of the upstream must be http://host:port/path, but is " + target);
         }

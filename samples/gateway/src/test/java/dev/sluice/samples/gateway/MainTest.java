@@ -3,6 +3,7 @@ package dev.sluice.samples.gateway;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.testkit.ProofSize;
 import dev.sluice.testkit.RawHttp;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Tag;
@@ -102,5 +104,20 @@ class MainTest {
         }
         String logged = Files.readString(log);
         assertFalse(logged.contains("ERROR"), logged);
+    }
+
+    @Test
+    void upstream_withPassword_isRejected(@TempDir Path directory) throws Exception {
+        Path log = directory.resolve("log");
+        Process program =
+                start(ProcessBuilder.Redirect.to(log.toFile()), "--upstream=http://user:secret@localhost/upload");
+        try {
+            assertTrue(program.waitFor(1, TimeUnit.MINUTES));
+            assertEquals(2, program.exitValue());
+            assertEquals(
+                    "the address of the upstream must not have a user name or a password\n", Files.readString(log));
+        } finally {
+            program.destroyForcibly();
+        }
     }
 }
