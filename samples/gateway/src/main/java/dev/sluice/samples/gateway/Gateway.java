@@ -58,9 +58,11 @@ public final class Gateway implements AutoCloseable {
     private final History history = new History();
     private final EventLoopGroup loops =
             new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("gateway"), NioIoHandler.newFactory());
+    private final NameLookup names = new NameLookup();
     private final Bootstrap client = new Bootstrap()
             .group(loops)
             .channel(NioSocketChannel.class)
+            .resolver(names)
             .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS);
     private final MultipartHandlers handlers;
@@ -143,6 +145,7 @@ public final class Gateway implements AutoCloseable {
                 .completeOnTimeout(null, 5, TimeUnit.SECONDS)
                 .join();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+        names.close();
         forms.close();
     }
 }

@@ -32,6 +32,11 @@ record Rules(
 
     private static final String FALLBACK_NAME = "file";
 
+    Rules {
+        MediaTypes.sniff(
+                PEEK_BYTES, (head, type) -> PartDecision.skip()); // loads Tika's table now, not on an event loop
+    }
+
     // @start region="rules"
     /**
      * {@return the decision about a part}

@@ -23,6 +23,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The program, in a process of its own. */
@@ -30,6 +31,11 @@ class MainTest {
     private static final int MIB = 1 << 20;
 
     private static Process start(ProcessBuilder.Redirect errors, String... arguments) throws IOException {
+        return start(errors, List.of(), arguments);
+    }
+
+    private static Process start(ProcessBuilder.Redirect errors, List<String> properties, String... arguments)
+            throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
@@ -38,9 +44,9 @@ class MainTest {
                 "-XX:+UseSerialGC",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                 "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
-                "--port=0"));
+                System.getProperty("java.class.path")));
+        command.addAll(properties);
+        command.addAll(List.of(Main.class.getName(), "--port=0"));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command).redirectError(errors).start();
     }
@@ -104,6 +110,34 @@ class MainTest {
         }
         String logged = Files.readString(log);
         assertFalse(logged.contains("ERROR"), logged);
+    }
+
+    /** The name of the upstream is looked up in a pipe that nothing is written to. */
+    @Test
+    @Timeout(120)
+    void nameLookup_blocked_doesNotStopOtherConnections(@TempDir Path directory) throws Exception {
+        Path hosts = directory.resolve("hosts");
+        assertEquals(0, new ProcessBuilder("mkfifo", hosts.toString()).start().waitFor());
+        Process program = start(
+                ProcessBuilder.Redirect.INHERIT,
+                List.of("-Djdk.net.hosts.file=" + hosts),
+                "--upstream=http://upstream.test/");
+        try (BufferedReader output = program.inputReader()) {
+            int port =
+                    URI.create(output.readLine().replace("Listening on ", "")).getPort();
+            try (RawHttp blocked = new RawHttp(port)) {
+                blocked.send(TestForm.request(
+                        "/upload", ForwardingContract.form(1000).body()));
+                for (int i = 0; i < 8 * Runtime.getRuntime().availableProcessors(); i++) { // more than event loops
+                    try (RawHttp client = new RawHttp(port)) {
+                        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+                        assertEquals(200, client.response().status());
+                    }
+                }
+            }
+        } finally {
+            program.destroyForcibly();
+        }
     }
 
     @Test
