@@ -34,6 +34,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -45,6 +46,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 
 /** An experiment that sends forms to a cluster while killing nodes, and then checks the objects in the store. */
 final class KillExperiment {
@@ -103,7 +105,7 @@ final class KillExperiment {
     }
 
     /** A file of a form: its unique name and its SHA-256. */
-    private record Sent(String name, String sha256) {}
+    record Sent(String name, String sha256) {}
 
     /**
      * A form: its files, the status of its response or {@code no response}, and the keys in the response. A status other than 200 comes
@@ -112,8 +114,7 @@ final class KillExperiment {
      * @param sentNanos when all of the body had been sent, or {@code Long.MAX_VALUE}
      * @param endNanos when the response or the failure arrived
      */
-    private record Form(
-            int number, List<Sent> files, String outcome, List<String> keys, long sentNanos, long endNanos) {}
+    record Form(int number, List<Sent> files, String outcome, List<String> keys, long sentNanos, long endNanos) {}
 
     /** A body that reports when all of it has been sent. */
     private final class Body extends ByteArrayInputStream {
@@ -134,8 +135,8 @@ final class KillExperiment {
         }
     }
 
-    /** A file that the record of a form lists: its key, and the SHA-256 of its object. */
-    private record Found(String key, String sha256) {}
+    /** A file that the record of a form lists: its key, and the SHA-256 of its object, or {@code missing}. */
+    record Found(String key, String sha256) {}
 
     /** Identifies the objects of this run, because the store may contain objects of earlier runs. */
     private final String run = UUID.randomUUID().toString();
@@ -427,7 +428,7 @@ final class KillExperiment {
         }
     }
 
-    private static String verdict(Form form, Map<String, Found> found) {
+    static String verdict(Form form, Map<String, Found> found) {
         long there = form.files().stream()
                 .filter(file -> found.containsKey(file.name()))
                 .count();
@@ -444,7 +445,7 @@ final class KillExperiment {
     }
 
     /** {@return the files of a form by their names; empty unless its {@code form.json} is intact and says {@code committed}} */
-    private static Map<String, Found> files(S3AsyncClient client, String key) throws IOException {
+    static Map<String, Found> files(S3AsyncClient client, String key) throws IOException {
         byte[] json = read(client, key);
         JsonNode record = new ObjectMapper().readTree(json);
         String sum = record.path("sha256").asText();
@@ -454,10 +455,22 @@ final class KillExperiment {
         if (isIntact && record.path("state").asText().equals("committed")) {
             for (JsonNode file : record.get("files")) {
                 String object = file.get("key").asText();
-                files.put(file.get("filename").asText(), new Found(object, sha256(read(client, object))));
+                files.put(file.get("filename").asText(), new Found(object, sha256(client, object)));
             }
         }
         return files;
+    }
+
+    /** {@return the SHA-256 of an object, or {@code missing} if there is no object} */
+    private static String sha256(S3AsyncClient client, String key) {
+        try {
+            return sha256(read(client, key));
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof NoSuchKeyException) {
+                return "missing";
+            }
+            throw e;
+        }
     }
 
     private static byte[] read(S3AsyncClient client, String key) {
