@@ -165,10 +165,6 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
                     .register(registry);
         }
 
-        void received(int bytes) {
-            received.increment(bytes);
-        }
-
         void ended(FormSummary form) {
             String reason = form.reason() == null ? "none" : form.reason().name();
             Timer.builder("sluice.forms")
@@ -233,7 +229,7 @@ public final class FormMeterBinder implements MeterBinder, FormMetrics {
     @Override
     public void bodyReceived(int bytes) {
         for (Meters meters : bound) {
-            meters.received(bytes);
+            meters.received.increment(bytes);
         }
     }
 
