@@ -5,14 +5,17 @@ import dev.sluice.form.FormOptions;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The charset that the application set for a request. Containers report the {@code charset} parameter of the
- * Content-Type if the application sets no encoding. That parameter is ignored here, because the client sets it.
+ * The charset that the application set for a request. Containers report the {@code charset} parameter of the Content-Type if the
+ * application sets no encoding. That parameter is ignored here, because the client sets it. An application that sets the same charset
+ * before the filter cannot be distinguished from the client, so its charset is ignored as well.
  */
 final class RequestCharset {
+    private static final Pattern CLIENT = Pattern.compile("(?i)charset\\s*=[\\s\"']*([^\\s\"';,]+)");
+
     private final HttpServletRequest source;
     private volatile boolean setAfterFilter;
 
@@ -28,8 +31,12 @@ final class RequestCharset {
     /** {@return the charset that the application set; null if there is none, or it is not a superset of ASCII} */
     @Nullable
     Charset get() {
-        String name = source.getCharacterEncoding();
-        if (name == null || !setAfterFilter && isNamedByClient()) {
+        Charset charset = usable(source.getCharacterEncoding());
+        return charset == null || !setAfterFilter && isNamedByClient(charset) ? null : charset;
+    }
+
+    private static @Nullable Charset usable(@Nullable String name) {
+        if (name == null) {
             return null;
         }
         try {
@@ -43,8 +50,10 @@ final class RequestCharset {
         }
     }
 
-    private boolean isNamedByClient() {
-        return String.valueOf(source.getContentType()).toLowerCase(Locale.ROOT).contains("charset");
+    private boolean isNamedByClient(Charset charset) {
+        // Tomcat and Undertow remove the escapes of a quoted string.
+        String type = String.valueOf(source.getContentType()).replace("\\", "");
+        return CLIENT.matcher(type).results().anyMatch(found -> charset.equals(usable(found.group(1))));
     }
 
     /** {@return {@code options}, or a copy that decodes names in this charset if {@code options} would use UTF-8} */

@@ -132,6 +132,26 @@ class SluiceFilterTest extends AppTestBase {
                 "1", app.send(TestForm.request("POST", "/", type, FORM.body())).body());
     }
 
+    /** The second parameter is not the charset, like a boundary that contains the word. */
+    @ParameterizedTest
+    @ValueSource(strings = {"; charset=UTF-8", "; x=charset"})
+    void characterEncoding_setBeforeTheFilter_appliesToText(String parameter) throws Exception {
+        app.before((request, response, chain) -> {
+            request.setCharacterEncoding("windows-1252");
+            chain.doFilter(request, response);
+        });
+        app.on((request, response) ->
+                response.getWriter().print((int) request.getParameter("a").charAt(0)));
+        app.start();
+        byte[] body = new TestForm()
+                .part("Content-Disposition: form-data; name=\"a\"", new byte[] {(byte) 0x80})
+                .body();
+        assertEquals(
+                String.valueOf((int) '\u20AC'),
+                app.send(TestForm.request("POST", "/", TestForm.CONTENT_TYPE + parameter, body))
+                        .body());
+    }
+
     /** Servlet 6.1 has a method for a {@code Charset}, in addition to the method for its name. */
     @Test
     void setCharacterEncoding_charset_appliesToText() throws Exception {
