@@ -94,7 +94,7 @@ final class RequestForm {
         return owner.compareAndSet(BodyOwner.NONE, next) || owner.get() == next && next == BodyOwner.APPLICATION;
     }
 
-    /** Undoes {@link #claim} by an owner that has not read anything. */
+    /** Gives the body back. The owner must not have read anything. */
     void unclaim(BodyOwner taken) {
         owner.compareAndSet(taken, BodyOwner.NONE);
     }
@@ -124,7 +124,10 @@ final class RequestForm {
 
     /** {@return whether {@link #parsed} can return a form, or throw the exception that rejected it} */
     boolean hasForm() {
-        BodyOwner now = owner.get();
+        return hasForm(owner.get());
+    }
+
+    private boolean hasForm(@Nullable BodyOwner now) {
         return now == BodyOwner.NONE
                 || now == BodyOwner.REJECTED
                 || now == BodyOwner.FORM
@@ -196,9 +199,10 @@ final class RequestForm {
     /** {@return the form, parsed now if necessary; concurrent callers wait for the result} */
     MultipartForm parsed() throws IOException {
         lease.checkNotEnded();
-        if (owner.compareAndSet(BodyOwner.NONE, BodyOwner.FORM)) {
+        BodyOwner before = owner.compareAndExchange(BodyOwner.NONE, BodyOwner.FORM);
+        if (before == BodyOwner.NONE) {
             parse();
-        } else if (!hasForm()) {
+        } else if (!hasForm(before)) { // that owner may have given the body back by now
             throw alreadyClaimed();
         }
         return result();

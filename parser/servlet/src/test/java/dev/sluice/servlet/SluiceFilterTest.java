@@ -17,12 +17,14 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.SpoolDirectory;
+import dev.sluice.servlet.RequestForm.BodyOwner;
 import dev.sluice.servlet.container.AppTestBase;
 import dev.sluice.servlet.container.Work;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.IOException;
@@ -33,7 +35,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -150,6 +155,43 @@ class SluiceFilterTest extends AppTestBase {
                 String.valueOf((int) '\u20AC'),
                 app.send(TestForm.request("POST", "/", TestForm.CONTENT_TYPE + parameter, body))
                         .body());
+    }
+
+    /** {@link MultipartRequests#receive} claims the body, and gives it back if it fails. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void parsed_whileAnotherThreadClaimsTheBodyAndGivesItBack_returns() throws Exception {
+        app.on((request, response) -> {
+            RequestState state = RequestState.of(request);
+            HttpServletRequest unreadable = new HttpServletRequestWrapper(request) {
+                @Override
+                public ServletInputStream getInputStream() throws IOException {
+                    throw new IOException("on purpose");
+                }
+            };
+            AtomicReference<RequestForm> current = new AtomicReference<>(state.form);
+            CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
+                for (RequestForm body; (body = current.get()) != null; ) {
+                    if (body.claim(BodyOwner.ASYNC_FORM)) {
+                        body.unclaim(BodyOwner.ASYNC_FORM);
+                    }
+                }
+            });
+            for (int i = 0; i < 5000; i++) {
+                RequestForm body = new RequestForm(unreadable, state.form.service(), state.lease);
+                current.set(body);
+                while (!body.isClaimed()) {
+                    Thread.onSpinWait();
+                }
+                while (!body.future.isDone()) {
+                    assertThrows(Exception.class, body::parsed);
+                }
+            }
+            current.set(null);
+            other.join();
+        });
+        app.start();
+        assertEquals(200, app.post("/", FORM).status());
     }
 
     /** Servlet 6.1 has a method for a {@code Charset}, in addition to the method for its name. */
