@@ -10,10 +10,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.StringTokenizer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A parser of query strings, used where {@code getParameter} of the container might also parse the body. */
 final class QueryString {
+    private static final Pattern ASCII = Pattern.compile("\\p{ASCII}+");
+
     private QueryString() {}
 
     /**
@@ -48,6 +52,11 @@ final class QueryString {
                 return text;
             }
         }
+        // Other characters may be unescaped, and stay as they are.
+        return ASCII.matcher(text).replaceAll(run -> Matcher.quoteReplacement(strictlyDecoded(run.group(), charset)));
+    }
+
+    private static String strictlyDecoded(String text, Charset charset) {
         ByteBuffer bytes = ByteBuffer.wrap(
                 URLDecoder.decode(text, StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.ISO_8859_1));
         try {

@@ -1,5 +1,6 @@
 package dev.sluice.servlet;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -155,6 +156,13 @@ class SluiceFilterTest extends AppTestBase {
                 String.valueOf((int) '\u20AC'),
                 app.send(TestForm.request("POST", "/", TestForm.CONTENT_TYPE + parameter, body))
                         .body());
+    }
+
+    @Test
+    void query_withUnescapedCharacters_keepsThem() {
+        assertArrayEquals(
+                new String[] {"\u65E5 x"},
+                QueryString.parameters("q=\u65E5%20x", null, true).get("q"));
     }
 
     /** {@link MultipartRequests#receive} claims the body, and gives it back if it fails. */
