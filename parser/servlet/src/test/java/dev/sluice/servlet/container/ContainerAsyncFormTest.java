@@ -331,12 +331,16 @@ class ContainerAsyncFormTest extends AppTestBase {
             assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
             response.setStatus(422);
         });
+        app.on("/redirect", (request, response) -> {
+            assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
+            response.sendRedirect("/too-large");
+        });
         app.start(kind);
-        for (String path : new String[] {"/async", "/blocking"}) {
+        for (String path : new String[] {"/async", "/blocking", "/redirect"}) {
             try (RawHttp client = app.connect()) {
                 client.send(TestForm.head(path, 1 << 30)).send(FORM.open());
                 RawHttp.Response response = client.response();
-                assertEquals(422, response.status(), path);
+                assertEquals(path.equals("/redirect") ? 302 : 422, response.status(), path);
                 assertEquals("close", response.headers().get("connection"), path);
             }
         }
