@@ -275,9 +275,11 @@ public final class OutgoingForm implements FormAdmission, Flow.Publisher<ByteBuf
         Throwable reason = complete ? null : failure.get();
         if (reason != null) {
             for (ByteBuf next; (next = waiting.poll()) != null; next.release()) {}
-            recipient = null;
-            if (to != null && !cancelled) {
-                IsolatedCall.run(() -> to.subscriber.onError(reason));
+            if (to != null) {
+                recipient = null;
+                if (!cancelled) {
+                    IsolatedCall.run(() -> to.subscriber.onError(reason));
+                }
             }
             if (waitingForm != null) {
                 waitingForm.fail(reason);

@@ -290,6 +290,28 @@ class OutgoingFormTest extends SpooledTest {
     }
 
     @Test
+    void subscriber_thatComesDuringAbort_getsTheFailure() throws IOException {
+        IOException late = new IOException("the other server has answered early");
+        ByteBuf content = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8, 8) {
+            @Override
+            public ByteBuf retainedSlice() {
+                return retain();
+            }
+
+            @Override
+            protected void deallocate() {
+                super.deallocate();
+                out.subscribe(received); // as another thread would, between two steps of the abort
+            }
+        };
+        content.writeZero(8);
+        assertFalse(out.part("a", null, null).write(content).isReady());
+        content.release();
+        out.abort(late);
+        assertSame(late, received.failure);
+    }
+
+    @Test
     void unusualName_isRejected() {
         subscribe();
         byte[] form = new Upload().field("a;b", "1").toBytes();
