@@ -387,6 +387,7 @@ public final class FormIntake {
             if (queue.isHalfEmpty()) {
                 wakeSource(); // it receives more while the rest is decoded
             }
+            form.chunkRead();
         }
         ByteBuf chunk = queue.peek();
         if (chunk != null) {
@@ -394,7 +395,6 @@ public final class FormIntake {
             bytesInDecoder = chunk.capacity();
             form.feed(queue.remove());
         } else if (!last) {
-            form.chunkRead();
             deadlines.awaitClient(queue);
             wakeSource();
             return false;

@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -1180,6 +1181,29 @@ class FormIntakeTest extends SpooledTest {
             sources.get(i).end();
         }
         assertEquals(0, budget.waiting.bytes());
+    }
+
+    @Test
+    void progress_isReportedOncePerChunk_alsoWhileMoreChunksWait() throws IOException {
+        DelayedAdmission admission = new DelayedAdmission(Readiness.pending());
+        Remote sink = new Remote();
+        List<Long> decoded = new ArrayList<>();
+        FormOptions options = options(sink).toBuilder()
+                .admission(admission)
+                .progress(progress -> decoded.add(progress.bodyBytes()), Duration.ZERO)
+                .build();
+        byte[] body = new Upload().file("f", "f", "x".repeat(1000)).toBytes();
+        try (PushedForm form = PushedForm.create(Upload.BOUNDARY, options)) {
+            admission.readiness.ready();
+            runResumed(form);
+            assertEquals(List.of(), decoded);
+            Upload.feed(form, body, 0, 900, 300);
+            for (int chunk = 1; chunk <= 3; chunk++) {
+                sink.last.ready();
+                runResumed(form);
+                assertEquals(List.of(300L, 600L, 900L).subList(0, chunk), decoded);
+            }
+        }
     }
 
     /** A client that sends faster than the disk writes would otherwise occupy a worker until it has sent everything. */
