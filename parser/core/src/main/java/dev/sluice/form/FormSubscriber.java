@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * thread that completes {@link #completion()}. If the server requires these calls on a certain thread, the subscription must pass them on to
  * that thread. Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()} completes on a thread of the
  * executor or of the server. If the executor rejects a task, the form fails with {@link MultipartException.Reason#UNAVAILABLE}, on the
- * thread that submitted the task.
+ * thread that submitted the task. A rejected check of the time limits is repeated: the form fails if eight in a row are rejected.
  *
  * <p><b>Ownership.</b> Buffers are transferred by {@link #onNext}. The completed form belongs to the receiver of {@link
  * #completion()}, who closes it. If the form fails, everything it held is released before {@link #completion()} fails.
@@ -40,6 +41,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Experimental, for authors of adapters: it may change in any release.
  */
 public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
+    private static final int MAX_REJECTED_CHECKS = 8;
+
     private final Executor executor;
     private final Executor timeChecks;
     private final long paceNanos;
@@ -56,6 +59,9 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
 
     /** The failure of the form, reported once the rest of the body has been discarded. */
     private volatile @Nullable Throwable failure;
+
+    /** The number of time checks that the executor has rejected in a row. Each check is scheduled by the one before it. */
+    private int rejectedChecks;
 
     private FormSubscriber(Forms forms, FormOptions options, FormHead head, Executor executor, Executor timeChecks) {
         this.executor = Objects.requireNonNull(executor, "executor");
@@ -223,15 +229,23 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     }
 
     /**
-     * Runs a task of the timer. If the executor rejects it, the form is aborted and the task runs on this thread, so that the
-     * time limits also apply while the rest of the body is discarded.
+     * Runs a task of the timer. If the executor rejects it, the form waits for the next one, because a bounded queue may be full for a
+     * moment. If the executor rejects several in a row, it is probably shut down. The form is then aborted and the task runs on this
+     * thread, so that the time limits also apply while the rest of the body is discarded.
      */
     private void executeOrAbort(Runnable check) {
         try {
-            timeChecks.execute(check);
+            timeChecks.execute(() -> {
+                rejectedChecks = 0;
+                check.run();
+            });
         } catch (RuntimeException | Error e) {
-            intake.abort(e);
-            check.run();
+            if (e instanceof RejectedExecutionException && ++rejectedChecks < MAX_REJECTED_CHECKS) {
+                checkPaceLater();
+            } else {
+                intake.abort(e);
+                check.run();
+            }
         }
     }
 

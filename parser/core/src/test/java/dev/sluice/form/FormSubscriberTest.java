@@ -256,6 +256,28 @@ class FormSubscriberTest extends SpooledTest {
         assertEquals(0, spool.files());
     }
 
+    /** As by a pool whose bounded queue is full for a moment. */
+    @Test
+    void timerTask_rejectedForAMoment_formContinues() throws Exception {
+        FormOptions options =
+                options().noMinimumRate().minRateGrace(Duration.ofMillis(40)).build(); // a check every 10 ms
+        AtomicInteger checks = new AtomicInteger();
+        CompletableFuture<Object> accepted = new CompletableFuture<>();
+        FormSubscriber form = FormSubscriber.of(Forms.of(options), options, HEAD, Runnable::run, task -> {
+            if (checks.incrementAndGet() < 3) {
+                throw new RejectedExecutionException("on purpose");
+            }
+            accepted.complete(checks);
+        });
+        form.onSubscribe(requests);
+        byte[] body = new Upload().field("a", "1").toBytes();
+        form.onNext(bytes(body, 0, body.length));
+        CompletableFuture<MultipartForm> received = form.completion().toCompletableFuture();
+        CompletableFuture.anyOf(accepted, received).get(2, TimeUnit.MINUTES);
+        form.onComplete();
+        received.get(2, TimeUnit.MINUTES).close();
+    }
+
     @Test
     void timerTask_rejectedByExecutor_stillLimitsTheRestOfARejectedBody() throws Exception {
         ClosedLater executor = new ClosedLater();
