@@ -159,10 +159,10 @@ public final class PartPipe implements PartSink {
         }
     }
 
-    /** Makes the stream of the consumer fail. */
+    /** Makes the stream of the consumer fail, unless the consumer has already read its end or closed it. */
     @Override
     public void retract() {
-        if (advance(End.PUBLISHED, End.COMPLETE)) {
+        if (advance(End.PUBLISHED, End.COMPLETE) || advance(End.SUCCEEDED, End.COMPLETE)) {
             close();
         }
     }

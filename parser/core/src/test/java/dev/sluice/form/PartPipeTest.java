@@ -130,6 +130,21 @@ class PartPipeTest {
                 assertThrows(IOException.class, in::read).getMessage());
     }
 
+    /** In this order, if the form failed while the publication was pending. */
+    @Test
+    void stream_ofPartRetractedAfterItWasClosed_throws() throws IOException {
+        PartPipe pipe = PartPipe.create(100, memory);
+        write(pipe, "all");
+        pipe.complete();
+        pipe.publish();
+        pipe.close();
+        pipe.retract();
+        pipe.close();
+        assertEquals(
+                "the upload failed before it was complete",
+                assertThrows(IOException.class, pipe.inputStream()::read).getMessage());
+    }
+
     @Test
     void stream_closedEarly_failsThePart() throws IOException {
         PartPipe pipe = PartPipe.create(1, memory);

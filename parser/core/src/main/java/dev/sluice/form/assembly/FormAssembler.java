@@ -414,11 +414,13 @@ public final class FormAssembler {
         boolean unexplained = aborted && !overloaded; // an abort for lack of a thread has the outcome OVERLOADED
         reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
         Readiness last = publishing;
-        if (last != null && last.failure() == null) {
-            PartSink unsettled = sinks.get(published);
-            undo(unsettled::close, reason); // a closed sink does not become visible later
+        if (last != null) {
+            PartSink sink = sinks.get(published);
+            if (!last.isReady()) {
+                undo(sink::close, reason); // a closed sink does not become visible later
+            }
             if (last.isReady() && last.failure() == null) {
-                undo(unsettled::retract, reason);
+                undo(sink::retract, reason);
             }
         }
         while (published > 0) {
