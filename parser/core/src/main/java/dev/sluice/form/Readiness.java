@@ -3,6 +3,7 @@ package dev.sluice.form;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -68,9 +69,14 @@ public final class Readiness {
         settle(DONE);
     }
 
-    /** Marks the sink as failed, which fails the form. Has no effect if it is already ready or has failed. */
+    /**
+     * Marks the sink as failed, which fails the form. Has no effect if it is already ready or has failed.
+     *
+     * @param cause the failure. A {@link CompletionException} is replaced by its own cause, so that a failed stage can be passed on
+     */
     public void fail(Throwable cause) {
-        settle(Objects.requireNonNull(cause, "cause"));
+        Throwable inner = cause instanceof CompletionException ? cause.getCause() : null;
+        settle(inner == null ? Objects.requireNonNull(cause, "cause") : inner);
     }
 
     private static boolean isSettled(@Nullable Object now) {

@@ -821,6 +821,27 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.used());
     }
 
+    /** A stage that depends on a failed one passes a {@link CompletionException} to its callbacks. */
+    @Test
+    void sink_failsWithTheFailureOfAStage_formHasItsCause() throws IOException {
+        Remote sink = new Remote();
+        AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
+        FormOptions options = options(sink).toBuilder().metrics(end::set).build();
+        PushedForm form = PushedForm.create(Upload.BOUNDARY, options);
+        byte[] body = new Upload().field("a", "first").toBytes();
+        Upload.feed(form, body, 0, body.length, 1000);
+        Readiness written = sink.last;
+        CompletableFuture<Void> upload = new CompletableFuture<>();
+        upload.thenRun(written::ready).whenComplete((nothing, failure) -> written.fail(failure));
+        upload.completeExceptionally(
+                MultipartException.because(Reason.UNAVAILABLE).build());
+        runResumed(form);
+        assertEquals(Reason.UNAVAILABLE, ((MultipartException) failure(form)).reason());
+        assertEquals(
+                FormSummary.Outcome.OVERLOADED, Objects.requireNonNull(end.get()).outcome());
+        assertTrue(form.intake().demand() > 0, "the rest of the body is not requested");
+    }
+
     @Test
     void abort_whileAnotherEndIsRequested_endsTheFormAtOnce() throws IOException {
         Remote sink = new Remote();
