@@ -474,8 +474,9 @@ public final class FormIntake {
         long most = options.maxDrainBytes();
         FormHead head = source.head();
         long expected = head.contentLength();
-        long left = expected < 0 ? most : Math.max(expected - queue.receivedBytes(), 0);
-        return left > most || queue.receivedBytes() == 0 && head.expectsContinue()
+        boolean unknown = expected < 0;
+        long left = unknown ? most : Math.max(expected - queue.receivedBytes(), 0);
+        return left > most || unknown && most == 0 || queue.receivedBytes() == 0 && head.expectsContinue()
                 ? 0
                 : left + 1; // one more, to see the end of the body
     }

@@ -264,7 +264,8 @@ public final class FormOptions {
 
         /**
          * Sets how many bytes of a rejected body are still read and discarded, 1 MiB by default. This lets the client finish sending and
-         * read the response, and the connection can be reused.
+         * read the response, and the connection can be reused. To find the end of the body, one more byte is requested, except from a body
+         * of unknown length if the value is 0.
          */
         public Builder maxDrainBytes(long value) {
             this.maxDrainBytes = Setting.MAX_DRAIN_BYTES.check(value);

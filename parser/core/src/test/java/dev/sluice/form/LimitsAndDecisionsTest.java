@@ -188,6 +188,19 @@ class LimitsAndDecisionsTest extends SpooledTest {
         assertEquals(FormSummary.Outcome.REFUSED, summaries.get(0).outcome());
     }
 
+    /** A read for one more byte would block until the client sends it. */
+    @Test
+    void rejectedForm_ofUnknownLength_withoutBytesToDiscard_demandsNothing() throws IOException {
+        byte[] body = new Upload().field("a", "1").field("b", "2").toBytes();
+        FormOptions options = options().maxParts(1).maxDrainBytes(0).build();
+        for (long expected : new long[] {body.length, -1}) {
+            try (PushedForm form = PushedForm.create(Upload.BOUNDARY, options, expected)) {
+                assertThrows(MultipartException.class, () -> Upload.feed(form, body, 0, body.length, body.length));
+                assertEquals(expected < 0 ? 0 : 1, form.intake().demand());
+            }
+        }
+    }
+
     @Test
     void completeForm_leavesTheConnectionReusable() throws IOException {
         byte[] body = new Upload().field("a", "1").toBytes();

@@ -35,7 +35,7 @@ public final class PushedForm implements FormSource, AutoCloseable {
         return form;
     }
 
-    /** {@return the form} At most one more byte of a rejected body is read. */
+    /** {@return the form} No more bytes of a rejected body are read. */
     public static MultipartForm read(InputStream in, Boundary boundary, FormOptions options) throws IOException {
         return Forms.of(options.toBuilder().maxDrainBytes(0).build()).read(in, contentType(boundary));
     }
