@@ -228,7 +228,15 @@ class FormIntakeTest extends SpooledTest {
     void failureOfRetraction_isAddedToTheFailureOfTheForm() throws IOException {
         Path target = Files.writeString(root.resolve("target"), "old");
         Remote second = new Remote();
-        PushedForm form = received(PartSink.toFile(spool, target, StandardCopyOption.REPLACE_EXISTING), second);
+        List<Integer> reported = new ArrayList<>();
+        FormMetrics metrics =
+                end -> reported.add(Objects.requireNonNull(end.failure()).getSuppressed().length);
+        PartSink first = PartSink.toFile(spool, target, StandardCopyOption.REPLACE_EXISTING);
+        PushedForm form = PushedForm.create(
+                Upload.BOUNDARY,
+                options(first, second).toBuilder().metrics(metrics).build());
+        byte[] body = twoParts();
+        Upload.feed(form, body, 0, body.length, 1000);
         form.intake().finish();
         for (int call = 0; call < 2; call++) { // write, complete
             second.last.ready();
@@ -239,6 +247,7 @@ class FormIntakeTest extends SpooledTest {
         runResumed(form);
         assertSame(broken, failure(form));
         assertEquals("the replaced file cannot be restored: " + target, broken.getSuppressed()[0].getMessage());
+        assertEquals(List.of(1), reported);
         assertEquals(List.of("write", "complete", "publish", "close"), second.calls);
     }
 
@@ -838,7 +847,8 @@ class FormIntakeTest extends SpooledTest {
         runResumed(form);
         assertEquals(Reason.UNAVAILABLE, ((MultipartException) failure(form)).reason());
         assertEquals(
-                FormSummary.Outcome.OVERLOADED, Objects.requireNonNull(end.get()).outcome());
+                FormSummary.Outcome.OVERLOADED,
+                Objects.requireNonNull(end.get()).outcome());
         assertTrue(form.intake().demand() > 0, "the rest of the body is not requested");
     }
 

@@ -410,9 +410,6 @@ public final class FormAssembler {
         if (nested != null) {
             reporter.nestedBodyEnded(nested);
         }
-        boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
-        boolean unexplained = aborted && !overloaded; // an abort for lack of a thread has the outcome OVERLOADED
-        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
         Readiness last = publishing;
         if (last != null) {
             PartSink sink = sinks.get(published);
@@ -441,6 +438,9 @@ public final class FormAssembler {
         }
         undo(decoder::close, reason);
         memory.close();
+        boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
+        boolean unexplained = aborted && !overloaded; // an abort for lack of a thread has the outcome OVERLOADED
+        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
     }
 
     private interface Undoing {
