@@ -97,7 +97,8 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * Deletes the directory with all files in it, including detached ones. Idempotent.
+     * Deletes the directory with all files in it, including detached ones. Forms that need a file later fail with {@code UNAVAILABLE}
+     * (503). Idempotent.
      *
      * @throws IOException if a file could not be deleted; another call, or the next process with a spool in the same directory, tries
      *     again

@@ -187,7 +187,7 @@ class SpoolDirectoryTest {
         spool.close();
         spool.close();
         assertEquals(List.of(), Upload.list(root));
-        assertThrows(IllegalStateException.class, () -> store(spool, 1));
+        assertEquals(Reason.UNAVAILABLE, rejected(spool));
     }
 
     @Test

@@ -158,9 +158,11 @@ public final class Spool implements Closeable {
         }
     }
 
-    private LockedDirectory openDirectory() {
+    private LockedDirectory openDirectory() throws MultipartException {
         if (closed) {
-            throw new IllegalStateException("the spool directory is closed");
+            throw MultipartException.because(Reason.UNAVAILABLE)
+                    .saying("the server is shutting down: its spool directory is closed")
+                    .build();
         }
         return current;
     }
