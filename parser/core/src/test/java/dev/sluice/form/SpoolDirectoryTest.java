@@ -266,6 +266,21 @@ class SpoolDirectoryTest {
     }
 
     @Test
+    void sweep_directoryThatCannotBeRead_staysForALaterProcess() throws IOException {
+        Path orphan = Files.createDirectory(root.resolve("sluice-1-2-dead"));
+        Path lock = Files.writeString(root.resolve("sluice-1-2-dead.lock"), "");
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        SpoolDirectory.Builder builder = SpoolDirectory.builder(files.wrap(root));
+        files.unreadable("sluice-1-2-dead");
+        try (SpoolDirectory spool = builder.open()) {
+            assertEquals(0, spool.sweptFiles());
+            assertTrue(Files.exists(orphan) && Files.exists(lock));
+        }
+        files.unreadable(root.getFileName().toString());
+        assertThrows(IOException.class, builder::open);
+    }
+
+    @Test
     void filesOfDeadProcessWithTheSameId_areSwept() throws IOException {
         ProcessHandle process = ProcessHandle.current();
         for (long started :

@@ -10,6 +10,7 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessMode;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.CopyOption;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystem;
@@ -55,6 +56,7 @@ public final class FaultyFileSystem extends FileSystem {
     private boolean basicOnly;
     private boolean otherFileSystem;
     private boolean withoutLinks;
+    private String unreadable = "";
 
     /** @param real the file system to delegate to; closed with this one */
     public FaultyFileSystem(FileSystem real) {
@@ -138,6 +140,11 @@ public final class FaultyFileSystem extends FileSystem {
 
     public void withoutLinks() {
         withoutLinks = true;
+    }
+
+    /** Makes the iteration over directories of this name fail. */
+    public void unreadable(String name) {
+        unreadable = name;
     }
 
     /** {@return a path of the real file system as a path of this one} */
@@ -232,6 +239,9 @@ public final class FaultyFileSystem extends FileSystem {
             return new DirectoryStream<>() {
                 @Override
                 public Iterator<Path> iterator() {
+                    if (directory.endsWith(unreadable)) {
+                        throw new DirectoryIteratorException(new FileSystemException(directory.toString()));
+                    }
                     return paths.iterator();
                 }
 

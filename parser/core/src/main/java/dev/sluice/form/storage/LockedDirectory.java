@@ -7,6 +7,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -151,6 +152,8 @@ final class LockedDirectory implements Closeable {
                     sweepOne(directory, lockFile, own, deletions);
                 }
             }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         return deletions;
     }
@@ -196,6 +199,8 @@ final class LockedDirectory implements Closeable {
             }
         } catch (NoSuchFileException | NotDirectoryException e) {
             return; // deleted by another process
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         if (failure != null) {
             throw failure;
