@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Files.</b> In the directory given to {@link #open}, each spool creates its own directory ({@code rwx------}), with a lock file next
  * to it. Only this class creates files there ({@code rw-------}). It never writes to an existing file and follows no links. File names are
  * 128 random bits: client input never becomes part of a path. On file systems without POSIX attributes, the permissions are inherited from
- * the parent directory. If the directory is deleted, it is created again with the next file.
+ * the parent directory. If the directory is deleted, it is created again with the next file, under another name if its name is taken.
  *
  * <p><b>Clean-up.</b> The owner of a file deletes it, however the form ends. {@link #close()} deletes all files that are left. If a process
  * was killed, the next spool that opens in the same directory deletes the files of that process. This sweep relies on the lock files
@@ -53,7 +53,10 @@ public final class SpoolDirectory implements Closeable {
         return new Builder(directory);
     }
 
-    /** {@return the directory that this spool has created for its files; it changes if the directory and its lock file are deleted} */
+    /**
+     * {@return the directory that this spool has created for its files} It changes if the directory and its lock file are deleted, or if
+     * another user takes the name of a deleted directory.
+     */
     public Path path() {
         return spool.path();
     }

@@ -24,6 +24,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -165,6 +166,41 @@ class SpoolDirectoryTest {
                 }
             }
             assertEquals(List.of(), Upload.list(root));
+        }
+    }
+
+    /** If a cleaner deletes the directory, every user of the root can create something with its name. */
+    @Test
+    void directory_replacedByAnotherUser_isLeftAlone() throws IOException {
+        Path outside = Files.createDirectory(root.resolve("outside"));
+        Path kept = Files.writeString(outside.resolve("a"), "keep");
+        FaultyFileSystem files = new FaultyFileSystem(FileSystems.getDefault());
+        for (String event : List.of("link", "link, unused", "other owner")) {
+            Path before;
+            try (SpoolDirectory spool =
+                    SpoolDirectory.builder(files.wrap(root)).keepFreeBytes(0).open()) {
+                before = root.resolve(spool.path().getFileName().toString());
+                if (event.equals("other owner")) {
+                    files.foreign(before.getFileName().toString());
+                } else {
+                    Files.delete(before);
+                    Files.createSymbolicLink(before, outside);
+                }
+                if (!event.equals("link, unused")) {
+                    try (PartContent content = store(spool, 5)) {
+                        assertEquals(5, content.bytes().length);
+                        assertNotEquals(
+                                before.getFileName().toString(),
+                                spool.path().getFileName().toString());
+                        assertEquals(List.of(), Upload.list(before));
+                        assertEquals(List.of(kept), Upload.list(outside));
+                    }
+                }
+            }
+            assertTrue(Files.exists(before, LinkOption.NOFOLLOW_LINKS), event);
+            assertTrue(Files.exists(kept), event);
+            Files.delete(before);
+            assertEquals(List.of(outside), Upload.list(root));
         }
     }
 

@@ -57,6 +57,7 @@ public final class FaultyFileSystem extends FileSystem {
     private boolean otherFileSystem;
     private boolean withoutLinks;
     private String unreadable = "";
+    private String foreign = "";
 
     /** @param real the file system to delegate to; closed with this one */
     public FaultyFileSystem(FileSystem real) {
@@ -145,6 +146,11 @@ public final class FaultyFileSystem extends FileSystem {
     /** Makes the iteration over directories of this name fail. */
     public void unreadable(String name) {
         unreadable = name;
+    }
+
+    /** Makes files and directories of this name belong to another user, on a file system with user IDs. */
+    public void foreign(String name) {
+        foreign = name;
     }
 
     /** {@return a path of the real file system as a path of this one} */
@@ -327,7 +333,9 @@ public final class FaultyFileSystem extends FileSystem {
 
         @Override
         public Map<String, Object> readAttributes(Path path, String names, LinkOption... options) throws IOException {
-            return Files.readAttributes(unwrap(path), names, options);
+            return names.equals("unix:uid") && path.endsWith(foreign)
+                    ? Map.of("uid", -1)
+                    : Files.readAttributes(unwrap(path), names, options);
         }
 
         @Override

@@ -18,12 +18,15 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The private directory of one spool. A file next to it is locked while the owner is alive.
@@ -34,7 +37,9 @@ import java.util.function.Supplier;
  * <p>On POSIX, a process loses its locks on a file when it closes any channel to that file. The name of a lock file therefore starts with
  * an identifier of its process, so that a process recognizes its own lock files and never opens them again.
  *
- * <p>A directory without a lock file is left alone: a cleaner of temporary files may have deleted the lock file of a live spool.
+ * <p>A directory without a lock file is left alone: a cleaner of temporary files may have deleted the lock file of a live spool. If a
+ * cleaner deletes the directory, another user can create a directory or a link with its name. It is therefore checked before a file is
+ * created in it, and before it is emptied.
  */
 final class LockedDirectory implements Closeable {
     private static final String PREFIX_OF_ALL = "sluice-";
@@ -48,6 +53,9 @@ final class LockedDirectory implements Closeable {
     final Path directory;
     private final Path lockFile;
     private final FileChannel lock;
+
+    /** The owner of the directory, set when it has been created; null on a file system without owners. */
+    private @Nullable Object owner;
 
     private LockedDirectory(Path directory, Path lockFile) throws IOException {
         this.directory = directory;
@@ -64,6 +72,7 @@ final class LockedDirectory implements Closeable {
             try {
                 if (created.isLocked()) {
                     created.makeDirectory();
+                    created.owner = owner(created.directory);
                     return created;
                 }
             } catch (IOException | RuntimeException e) {
@@ -104,7 +113,7 @@ final class LockedDirectory implements Closeable {
     /**
      * Creates the directory again after something deleted it.
      *
-     * @return false if the lock file was deleted too, so that a new directory is needed
+     * @return false if a new directory is needed, because the lock file was deleted too, or another user has taken the name
      */
     boolean restore() throws IOException {
         if (!Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)) {
@@ -112,12 +121,10 @@ final class LockedDirectory implements Closeable {
         }
         try {
             makeDirectory();
+            return true;
         } catch (FileAlreadyExistsException e) {
-            if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-                throw e;
-            }
+            return isOwn(directory);
         }
-        return true;
     }
 
     /**
@@ -127,8 +134,10 @@ final class LockedDirectory implements Closeable {
     @Override
     public void close() throws IOException {
         try (lock) {
-            empty(directory, new Deletions());
-            Files.deleteIfExists(directory);
+            if (isOwn(directory)) {
+                empty(directory, new Deletions());
+                Files.deleteIfExists(directory);
+            }
         }
         Files.deleteIfExists(lockFile);
     }
@@ -147,7 +156,7 @@ final class LockedDirectory implements Closeable {
                 String name = lockFile.getFileName().toString();
                 boolean foreign =
                         name.startsWith(PREFIX_OF_ALL) && name.endsWith(LOCK) && !name.startsWith(ThisProcess.PREFIX);
-                if (foreign && hasOwnerOf(lockFile, own.lockFile)) {
+                if (foreign && own.hasSameOwner(lockFile)) {
                     Path directory = root.resolve(name.substring(0, name.length() - LOCK.length()));
                     sweepOne(directory, lockFile, own, deletions);
                 }
@@ -165,7 +174,7 @@ final class LockedDirectory implements Closeable {
             if (held == null) {
                 return; // the owner is alive
             }
-            if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS) && hasOwnerOf(directory, own.directory)) {
+            if (own.isOwn(directory)) {
                 empty(directory, deletions);
                 Files.delete(directory);
             }
@@ -175,14 +184,30 @@ final class LockedDirectory implements Closeable {
         }
     }
 
-    private static boolean hasOwnerOf(Path path, Path other) {
+    /** {@return whether {@code path} is a directory, not a link, and belongs to the owner of this directory} */
+    boolean isOwn(Path path) throws IOException {
         try {
-            return !path.getFileSystem().supportedFileAttributeViews().contains("owner")
-                    || Files.getOwner(path, LinkOption.NOFOLLOW_LINKS)
-                            .equals(Files.getOwner(other, LinkOption.NOFOLLOW_LINKS));
+            return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                            .isDirectory()
+                    && hasSameOwner(path);
+        } catch (NoSuchFileException e) {
+            return false;
+        }
+    }
+
+    private boolean hasSameOwner(Path path) {
+        try {
+            return Objects.equals(owner(path), owner);
         } catch (IOException e) {
             return false; // deleted in the meantime
         }
+    }
+
+    private static @Nullable Object owner(Path path) throws IOException {
+        Set<String> views = path.getFileSystem().supportedFileAttributeViews();
+        // The ID, because finding the name of a user can be slow.
+        String attribute = views.contains("unix") ? "unix:uid" : "owner:owner";
+        return views.contains("owner") ? Files.getAttribute(path, attribute, LinkOption.NOFOLLOW_LINKS) : null;
     }
 
     /** Deletes as many files in {@code directory} as possible. */

@@ -147,6 +147,9 @@ public final class Spool implements Closeable {
         try {
             reserve(BLOCK);
             charged = BLOCK;
+            if (!where.isOwn(where.directory)) {
+                throw new NoSuchFileException(where.directory.toString());
+            }
             Path path = where.directory.resolve(names.get());
             WritableByteChannel channel = LockedDirectory.newFile(path);
             made = true;
