@@ -34,10 +34,10 @@ import org.jspecify.annotations.Nullable;
  * slows the client down, and no thread waits for it. When demand returns, the intake calls {@link FormSource#wanted()}.
  *
  * <p><b>Threads.</b> One thread at a time, the thread of the source, calls {@link #offer} and {@link #finish}. All other methods may be
- * called by any thread. One thread at a time decodes and calls sinks. If a call finds another thread decoding, that thread also does the
- * work of the call. Work caused by an offer runs through {@link FormSource#run}. All other work (when a sink is ready, when a time limit is
+ * called by any thread. One thread at a time decodes and calls sinks. If a call finds that another thread is decoding, it returns, and that
+ * thread does its work. Work caused by an offer runs through {@link FormSource#run}. Other work (when a sink is ready, when a time limit is
  * exceeded, or after other forms have used the thread) runs through {@link FormSource#resume}, because timers and the threads of sinks must
- * not block.
+ * not block. If the source throws, because it has no thread, the form ends on the calling thread, as it does after {@link #abort}.
  *
  * <p><b>Ownership.</b> Chunks are transferred to the intake, which releases them on every path. The completed form belongs to the
  * receiver of {@link #completion()}.
@@ -242,7 +242,8 @@ public final class FormIntake {
      * {@return the form, which belongs to the caller, who closes it}
      *
      * <p>The stage fails with a {@link MultipartException}, with the exception of a sink or of the application, or with the reason given to
-     * {@link #abort}. As with every stage, callbacks see the failure as the cause of a {@link java.util.concurrent.CompletionException}.
+     * {@link #abort}. A {@code MultipartException} without a part is replaced by a copy with the current part. As with every stage,
+     * callbacks see the failure as the cause of a {@link java.util.concurrent.CompletionException}.
      */
     public CompletionStage<MultipartForm> completion() {
         return completion.minimalCompletionStage();

@@ -16,9 +16,9 @@ public interface FormMetrics {
     default void formStarted() {}
 
     /**
-     * Called when bytes of a body have arrived, before they are decoded.
+     * Called before received bytes of a body are decoded. Bytes that are discarded are not reported.
      *
-     * @param bytes the number of bytes, 0 or more
+     * @param bytes the number of bytes, 1 or more
      */
     default void bodyReceived(int bytes) {}
 

@@ -229,8 +229,9 @@ public final class FormOptions {
         }
 
         /**
-         * Sets the largest size of a part that stays in memory, in bytes; 64 KiB by default. A larger part moves to a file of the spool. A
-         * value below the default applies to files only, because a form of 100 fields should not create 100 files.
+         * Sets the largest size of a part that stays in memory, in bytes; 64 KiB by default. A larger part moves to a file of the spool,
+         * and a smaller one if memory runs short. A value below the default applies to files only, because a form of 100 fields should not
+         * create 100 files.
          */
         public Builder spillThreshold(long value) {
             this.spillThreshold = Setting.SPILL_THRESHOLD.check(value);
@@ -239,8 +240,9 @@ public final class FormOptions {
 
         /**
          * Sets the maximum memory of one form in bytes, 1 MiB by default. In addition to its content in memory, each part uses up 512
-         * bytes, the size of its header section, and 2 bytes for each character of its name and file name. A part that does not fit moves
-         * to a file. If that is not possible, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413).
+         * bytes, the size of its header section, and 2 bytes for each character of its name and file name. A part that goes to a sink or is
+         * skipped without a status uses them up until it ends. If a part does not fit, parts move to files. If no part may move or moving
+         * is not enough, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413). Limits on files can reject the form as well.
          */
         public Builder maxInMemoryBytes(long value) {
             this.maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.check(value);
@@ -292,7 +294,7 @@ public final class FormOptions {
             return this;
         }
 
-        /** Removes the minimum rate. Only the timeouts of the container apply. */
+        /** Removes the minimum rate. Only the timeouts of the container then end the request of a client that sends nothing. */
         public Builder noMinimumRate() {
             this.minBytesPerSecond = 0;
             return this;

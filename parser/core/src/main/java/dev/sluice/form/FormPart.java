@@ -168,7 +168,8 @@ public final class FormPart {
      * <p>If several threads call this method, {@link #moveTo} or {@link MultipartForm#close} at the same time, one of
      * the calls succeeds. The others have no effect, and {@code detach} and {@code moveTo} then throw.
      *
-     * @throws MultipartException if the budget is exhausted (503); the part is unchanged
+     * @throws MultipartException if the budget is exhausted (503); the part is unchanged. Content in memory is charged to its new owner
+     *     before the form releases it, so the budget needs room for it twice
      * @throws IllegalStateException if the part was moved, detached or deleted
      */
     public PartContent detach() throws MultipartException {

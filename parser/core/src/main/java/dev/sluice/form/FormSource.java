@@ -25,9 +25,10 @@ public interface FormSource {
     }
 
     /**
-     * Runs work later, on a thread of this source. Called when a sink is ready again, when a time limit is exceeded,
-     * and to let other forms use the thread. The work must not run within this call, which may come from a thread of
-     * the sink. An exception thrown by this method ends the form.
+     * Runs work later, on a thread of this source. Called when a sink is ready again, when a time limit is exceeded, and to let other forms
+     * use the thread. The work should not run within this call, which may come from a timer or from a thread of a sink: decoding, other
+     * sinks and file operations would block that thread. If this method throws, the form fails on the calling thread. If the call was
+     * caused by a time limit, the form fails only if the limit is still exceeded.
      */
     void resume(Runnable work);
 }

@@ -24,12 +24,13 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Flow control.</b> One buffer at a time is requested, while the form has {@linkplain FormIntake#demand() demand}. A slow sink
  * therefore slows the client down.
  *
- * <p><b>Threads.</b> The methods of {@link Flow.Subscriber} are called one after the other, as usual, on any thread, and never block. The
- * methods of {@link Flow.Subscription} are called by one thread at a time: a thread of the server, of the executor or of a sink, or the
- * thread that completes {@link #completion()}. If the server requires these calls on a certain thread, the subscription must pass them on to
- * that thread. Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()} completes on a thread of the
- * executor or of the server. If the executor rejects a task, the form fails with {@link MultipartException.Reason#UNAVAILABLE}, on the
- * thread that submitted the task. A rejected check of the time limits is repeated: the form fails if eight in a row are rejected.
+ * <p><b>Threads.</b> The methods of {@link Flow.Subscriber} are called one after the other, as usual, on any thread. They do not block,
+ * unless the executor runs tasks on the calling thread or rejects one, and a sink or a file operation blocks. The methods of {@link
+ * Flow.Subscription} are called by one thread at a time: a thread of the server, of the executor or of a sink, or the thread that completes
+ * {@link #completion()}. If the server requires these calls on a certain thread, the subscription must pass them on to that thread.
+ * Decoding and sinks run on the executor, one task at a time for each form. {@link #completion()} completes on a thread of the executor or
+ * of the server. If the executor rejects a task, the form fails with {@link MultipartException.Reason#UNAVAILABLE}, on the thread that
+ * submitted the task. A rejected check of the time limits is repeated: the form fails if eight in a row are rejected.
  *
  * <p><b>Ownership.</b> Buffers are transferred by {@link #onNext}. The completed form belongs to the receiver of {@link
  * #completion()}, who closes it. If the form fails, everything it held is released before {@link #completion()} fails.
@@ -82,8 +83,8 @@ public final class FormSubscriber implements Flow.Subscriber<ByteBuf> {
     }
 
     /**
-     * {@return a subscriber for the body of one request, like {@link #of(Forms, FormOptions, FormHead, Executor)}, for an executor that runs
-     * tasks on the calling thread}
+     * {@return a subscriber for the body of one request, like {@link #of(Forms, FormOptions, FormHead, Executor)}} Use this method if
+     * {@code executor} runs tasks on the calling thread.
      *
      * @param timeChecks the executor on which time limits are checked. With {@code executor} alone, the checks would run on the timer thread
      *     that the whole JVM shares

@@ -83,7 +83,7 @@ public interface FormSummary {
     /** {@return the number of deviations from the standards that were accepted and reported} */
     long deviations();
 
-    /** {@return the first 100 deviations that were accepted and reported} */
+    /** {@return the first 100 deviations that were accepted and reported, in the body first and then in its nested bodies} */
     List<ReportedDeviation> reported();
 
     /** {@return the time from the start of the form, before the first byte, to its end, in nanoseconds} */

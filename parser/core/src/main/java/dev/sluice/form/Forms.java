@@ -41,8 +41,8 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * {@return a new instance that stores large parts in the system's temporary directory} All its forms together use at most a
-     * quarter of the heap.
+     * {@return a new instance that stores large parts in the system's temporary directory} All its forms together charge at most a
+     * quarter of the heap to their {@link MemoryBudget}, which lists what is charged.
      *
      * @throws IOException if the spool directory cannot be created
      */
@@ -51,8 +51,8 @@ public final class Forms implements Closeable {
     }
 
     /**
-     * {@return a new instance that stores large parts in {@code directory}} All its forms together use at most a quarter of the
-     * heap.
+     * {@return a new instance that stores large parts in {@code directory}} All its forms together charge at most a quarter of the heap
+     * to their {@link MemoryBudget}, which lists what is charged.
      *
      * @param directory the parent of the spool directory; created if it is missing
      * @param change changes the default options

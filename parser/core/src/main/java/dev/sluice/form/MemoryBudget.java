@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * has an {@link Account}. The account is closed when the request ends, which releases everything that is still reserved.
  *
  * <p><b>Charges.</b> A form charges the buffers of its parts in memory, the chunk that is being decoded, and the maximum size of one header
- * section. Each of its parts adds 512 bytes, the size of its header section, and 2 bytes for each character of its name and file name. A
- * {@link PartPipe} charges the bytes that wait for its consumer. Chunks that wait to be decoded are not charged, but an adapter can charge
- * them to an account. If the waiting chunks of all forms take more than 1 MiB and more than an eighth of the capacity, a form requests no
- * more bytes until its own chunks are decoded.
+ * section. Each of its parts adds 512 bytes, the size of its header section, and 2 bytes for each character of its name and file name; a
+ * part that goes to a sink or is skipped without a status adds them until it ends. A {@link PartPipe} charges the bytes that wait for its
+ * consumer. Chunks that wait to be decoded are not charged, but an adapter can charge them to an account. If the waiting chunks of all
+ * forms take more than 1 MiB and more than an eighth of the capacity, a form requests no more bytes until its own chunks are decoded.
  *
  * <p><b>Small requests.</b> A share of the capacity is kept for small requests, so that a few large ones cannot lock them out. Only an
  * account that holds at most {@link #smallRequestBytes()} after a reservation may use this share.

@@ -182,7 +182,10 @@ public final class MultipartForm implements Closeable {
         return skipped;
     }
 
-    /** {@return the first 100 deviations from the standards that were accepted and reported} */
+    /**
+     * {@return the first 100 deviations from the standards that were accepted and reported, in the body first and then in its nested
+     * bodies}
+     */
     public List<ReportedDeviation> deviations() {
         return deviations;
     }

@@ -47,8 +47,8 @@ public final class PartDecision {
     }
 
     /**
-     * {@return a decision to keep the part in the form} The content stays in memory up to {@link FormOptions#spillThreshold()}
-     * bytes, then moves to a file of the spool. This is the default.
+     * {@return a decision to keep the part in the form} The content stays in memory up to {@link FormOptions#spillThreshold()} bytes, or 64
+     * KiB for a field if that is more, and then moves to a file of the spool. It moves earlier if memory runs short. This is the default.
      */
     public static PartDecision store() {
         return STORE;

@@ -20,10 +20,10 @@ import java.util.Objects;
 /**
  * A destination for the content of one part.
  *
- * <p><b>Order of calls.</b> {@code write* complete? publish? retract? close}. {@link #complete()} follows the last byte
- * of the part. {@link #publish()} follows only if the <em>whole form</em> succeeded, and makes the part visible. {@link
- * #close()} without {@code publish} deletes everything. A part that is incomplete or belongs to a failed form is
- * therefore never visible.
+ * <p><b>Order of calls.</b> {@code write* complete? publish? retract? close}. {@link #complete()} follows the last byte of the part. {@link
+ * #publish()} follows only if the <em>whole form</em> succeeded, and makes the part visible. {@link #close()} without {@code publish}
+ * deletes everything. A part that is incomplete or belongs to a failed form is therefore never visible. If the form fails while {@code
+ * publish} is pending, {@code close} is called first.
  *
  * <p><b>Back-pressure.</b> {@code write}, {@code complete} and {@code publish} return {@link Readiness#READY}, or a
  * {@linkplain Readiness#pending() pending readiness}. While the readiness is pending, only {@code close} is called, and

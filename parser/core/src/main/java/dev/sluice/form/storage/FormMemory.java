@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * the budget only. Up to 8 KiB more than requested is reserved from the budget, so that forms update the shared counters of the budget less
  * often: see {@link #releaseAhead}. The number of files is limited, because a small body could otherwise create thousands.
  *
- * <p>Confined to the decoding thread, except for releases.
+ * <p>Confined to the decoding thread, except for {@link #release} and {@link #close}.
  */
 public final class FormMemory implements AutoCloseable {
     private static final long RESERVED_AHEAD = 8 << 10;

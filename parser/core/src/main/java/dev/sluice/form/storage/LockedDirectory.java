@@ -148,7 +148,7 @@ final class LockedDirectory implements Closeable {
         int failed;
     }
 
-    /** {@return the deleted files in the directories of dead processes that belong to the same user as {@code own}} */
+    /** Deletes the directories of dead processes that belong to the same user as {@code own}, and returns the numbers of files. */
     static Deletions sweep(Path root, LockedDirectory own) throws IOException {
         Deletions deletions = new Deletions();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
