@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -258,11 +259,11 @@ public final class FormIntake {
     public void checkPace(long now) {
         Readiness sink = pending;
         if (sink != null && deadlines.isSinkOverdue(now)) {
-            endLater(deadlines.sinkStalled(), () -> !sink.isReady());
+            endLater(deadlines::sinkStalled, () -> !sink.isReady());
         } else if (deadlines.isClientTooSlow(now)) {
             if (!ended) {
                 endLater(
-                        deadlines.clientTooSlow(),
+                        deadlines::clientTooSlow,
                         () -> !queue.isFinished()
                                 && deadlines.isClientTooSlow(context.clock().getAsLong()));
             } else if (queue.stopDiscarding()) { // only once: afterwards the request may have ended
@@ -272,10 +273,14 @@ public final class FormIntake {
     }
 
     /**
-     * Ends the form on a thread of the source. On a busy server that thread may start late, so it first checks whether the reason
-     * {@code stillApplies}.
+     * Ends the form on a thread of the source, unless an end was requested before. On a busy server that thread may start late, so it first
+     * checks whether the reason {@code stillApplies}.
      */
-    private void endLater(Throwable reason, BooleanSupplier stillApplies) {
+    private void endLater(Supplier<MultipartException> reasons, BooleanSupplier stillApplies) {
+        if (ending.get() != null) {
+            return;
+        }
+        MultipartException reason = reasons.get();
         Ending requested = new Ending(reason, false, false);
         if (ending.compareAndSet(null, requested)) {
             Runnable confirm = () -> {
