@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * A sink whose content a consumer on another thread reads from an {@link InputStream}. No thread is blocked while
  * the form waits for the consumer. The thread of the consumer blocks while it waits for the client.
  *
- * <p>The stream ends when the <em>whole form</em> has succeeded. If the form fails, reading throws, so that the consumer cannot
- * mistake half an upload for a whole one. If the consumer closes its stream before the part is published, the form fails. Neither another
- * sink of the form nor {@link FormAdmission#commit()} may wait for the end of the stream: it follows the commit.
+ * <p>The stream ends when the <em>whole form</em> has succeeded. If the form fails, reading throws, so that the consumer cannot mistake
+ * half an upload for a whole one. If the consumer closes its stream before the part is published, the form fails. Neither another sink of
+ * the form nor {@link FormAdmission#commit()} may wait for the end of the stream, because the stream ends only after the commit.
  *
  * <p><b>Memory.</b> Bytes that wait for the consumer are charged to a {@link MemoryBudget} until they are read or discarded. A
  * retained slice keeps its whole chunk in memory, so the whole chunk is charged until the slice is read. A slice of at most half
@@ -261,7 +261,7 @@ public final class PartPipe implements PartSink {
             }
         }
 
-        /** {@return the readiness for which the form waits, or null} Discards all bytes. */
+        /** Discards all bytes and marks the stream as abandoned. Returns the readiness for which the form waits, or null. */
         private @Nullable Readiness abandon() {
             end = end == End.FAILED ? end : End.ABANDONED;
             discardAll();

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a {@link PartSink} after a call: ready for the next call, not ready yet, or failed.
+ * The state of a sink or an admission after a call: ready for the next call, not ready yet, or failed.
  *
  * <p>If a sink has finished the work of a call, it returns {@link #READY}. Otherwise it returns a {@linkplain
  * #pending() pending} readiness, keeps a reference to it, and calls {@link #ready()} or {@link #fail} when the work is

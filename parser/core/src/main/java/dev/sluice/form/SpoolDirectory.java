@@ -92,8 +92,9 @@ public final class SpoolDirectory implements Closeable {
     }
 
     /**
-     * {@return the number of failed attempts to delete a file} The spool tries again later. Until then the file counts against the quota,
-     * unless a killed process has left it. The next process with a spool in the same directory tries again to delete such a file.
+     * {@return the number of failed attempts to delete a file} The spool tries again later. Until that succeeds, the file counts against
+     * the quota. A file of a killed process does not count, and the next process that opens a spool in the same directory tries again to
+     * delete it.
      */
     public long failedDeletes() {
         return spool.failedDeletes();

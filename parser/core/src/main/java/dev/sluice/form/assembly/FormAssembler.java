@@ -102,10 +102,10 @@ public final class FormAssembler {
     }
 
     /**
-     * {@return the minimum number of bytes that a body of {@code length} bytes writes to the spool; 0 if it is unknown} It is unknown if
-     * there is a decider, which may send all parts to sinks, or if transfer encodings or nested bodies are decoded, because the decoded
-     * content may be much smaller than the body. Otherwise, at most {@code maxInMemoryBytes} stay in memory, and the rest goes to the
-     * spool, except delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of
+     * {@return the minimum number of bytes that a body of {@code length} bytes writes to the spool; 0 if it is unknown} The result is also
+     * 0 if there is a decider, which may send all parts to sinks, or if transfer encodings or nested bodies are decoded, because the
+     * decoded content may be much smaller than the body. Otherwise, at most {@code maxInMemoryBytes} stay in memory, and the rest goes to
+     * the spool, except delimiters, preamble and epilogue. Each part is charged an overhead, which bounds the number of parts and of
      * delimiters.
      */
     private static long minBytesOnDisk(long length, Boundary boundary, FormContext context) {

@@ -39,7 +39,7 @@ final class FormLimits {
         }
     }
 
-    /** {@return options with the limits that remain for the nested body of {@code outer}. The part {@code outer} is not counted yet} */
+    /** {@return options with the limits that remain for the nested body of {@code outer}} Call this before {@code outer} is counted. */
     MultipartOptions remaining(PartHead outer) {
         return options.toBuilder()
                 .unlimitedBodyBytes()

@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
  * The received chunks of one form that are not decoded yet. The {@link #room()} is the memory that further chunks may add. After
  * {@link #discard}, further chunks are released.
  *
- * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, the cost of a chunk is
- * counted: the {@linkplain KeptMemory memory that it keeps}, and {@value #OVERHEAD} bytes. If the chunk before it has the same root, only its
- * own capacity is counted. A network read is therefore counted at most twice. At most one read per form is kept and not counted: the read whose
- * first slice is already decoded. If a read is mostly empty, its slices are copied. {@link WaitingMemory} adds up the chunks
- * of all forms. If the total is too large, a form has no room until its own chunks are decoded.
+ * <p>The thread of the source adds chunks; the decoding thread removes them. From {@link #add} until {@link #decoded}, the cost of a chunk
+ * is counted: the {@linkplain KeptMemory memory that it keeps}, and {@value #OVERHEAD} bytes. If the chunk before it has the same root,
+ * only its own capacity is counted, otherwise the whole root. A network read is therefore counted at most twice. If the first slice of a
+ * read is already decoded, the read is kept in memory, but only its other slices are counted. This can be true of one read per form. If a
+ * read is mostly empty, its slices are copied. {@link WaitingMemory} adds up the chunks of all forms. If the total is too large, a form has
+ * no room until its own chunks are decoded.
  *
  * <p>A source that finds no room is {@linkplain #pause() paused}, and must then check the room once more, because a chunk may have been
  * decoded in between. {@link #resume()} returns true to exactly one caller per pause. That caller wakes the source.

@@ -64,8 +64,8 @@ public final class Deadlines {
             pace.stopWaiting(now);
             pace.received(bytes);
             boolean inTime = !pace.isTooSlow(now);
-            if (queue.isDiscarding()
-                    && !queue.isFinished()) { // under the lock, because discard() is called before awaitClient()
+            // Under the lock: discard() precedes awaitClient(), so one of the two starts the clock.
+            if (queue.isDiscarding() && !queue.isFinished()) {
                 pace.startWaiting(now);
             }
             return inTime;

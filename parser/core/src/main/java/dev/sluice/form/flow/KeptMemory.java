@@ -46,9 +46,9 @@ public final class KeptMemory {
     }
 
     /**
-     * {@return {@code buffer}, or a copy of its bytes if at most half of the memory that it keeps was written} The buffer is
-     * <em>transferred</em>, and so is the result. A root is not copied, because it may be a read buffer that is about to be used again. If
-     * there is no memory for a copy, the buffer is returned.
+     * {@return a copy of the readable bytes of {@code buffer} if at most half of the memory that it keeps was written, otherwise the buffer
+     * itself} The buffer is <em>transferred</em>, and so is the result. A root is not copied, because it may be a read buffer that is about
+     * to be used again. If there is no memory for a copy, the buffer is returned.
      */
     public static ByteBuf compact(ByteBuf buffer) {
         ByteBuf root = root(buffer);

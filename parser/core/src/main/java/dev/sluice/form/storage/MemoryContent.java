@@ -38,7 +38,10 @@ final class MemoryContent implements StoredContent.Storage {
     private long size;
     private volatile boolean closed;
 
-    /** @param mayMoveToFile if true, {@link #write} returns false when memory runs short; if false, other parts move to files first */
+    /**
+     * @param mayMoveToFile if true, {@link #write} returns false when memory runs short; if false, other parts then move to files, and
+     *     {@code write} returns false only if that is not enough
+     */
     MemoryContent(FormMemory memory, boolean mayMoveToFile) {
         this.memory = memory;
         this.mayMoveToFile = mayMoveToFile;

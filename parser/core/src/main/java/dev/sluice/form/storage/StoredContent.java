@@ -16,8 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of one part: its bytes, in memory or in a file, and the streams that read the file. Content that is too large for memory, or
- * for which memory runs short, moves to a file if that is allowed.
+ * The bytes of one part, in memory or in a file, and the open streams of that file. Content that is too large for memory, or for which
+ * memory runs short, moves to a file if that is allowed.
  *
  * <p>The decoding thread writes it. After {@link #complete}, any thread may use it, as {@link dev.sluice.form.PartContent} documents.
  */
