@@ -31,8 +31,9 @@ final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
         return view.order(view.order() == ByteOrder.BIG_ENDIAN ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
     }
 
-    private ByteBuf derived(ByteBuf view) {
-        return new TrackedSlice(view, owner, partIndex, offset);
+    /** @param index the index of the first byte of {@code view} in this slice */
+    private ByteBuf derived(ByteBuf view, int index) {
+        return new TrackedSlice(view, owner, partIndex, offset + index);
     }
 
     @Override
@@ -81,22 +82,23 @@ final class TrackedSlice extends SwappedByteBuf implements ResourceLeakHint {
 
     @Override
     public ByteBuf slice() {
-        return derived(super.slice());
+        return derived(super.slice(), readerIndex());
     }
 
     @Override
     public ByteBuf slice(int index, int length) {
-        return derived(super.slice(index, length));
+        return derived(super.slice(index, length), index);
     }
 
     @Override
     public ByteBuf duplicate() {
-        return derived(super.duplicate());
+        return derived(super.duplicate(), 0);
     }
 
     @Override
     public ByteBuf readSlice(int length) {
-        return derived(super.readSlice(length));
+        int index = readerIndex();
+        return derived(super.readSlice(length), index);
     }
 
     @Override

@@ -396,9 +396,18 @@ class ChunkMemoryTest {
         memory.open(BufferKind.POOLED_DIRECT.of(BODY));
         ByteBuf kept = memory.slice(10, 20, 3, 912).retain();
         assertFalse(memory.slice(10, 20, 0, 5).retain().release());
+        assertFalse(kept.retainedSlice(3, 5).release());
+        assertFalse(kept.skipBytes(1).retainedSlice().release());
+        assertFalse(kept.skipBytes(1).readRetainedSlice(5).release());
         memory.close();
         assertEquals(1, LeakDetection.open());
-        assertTrue(LeakDetection.hints().containsAll(List.of("part 3, offset 912", "part 0, offset 5")));
+        List<String> expected = List.of(
+                "part 3, offset 912",
+                "part 0, offset 5",
+                "part 3, offset 915",
+                "part 3, offset 913",
+                "part 3, offset 914");
+        assertTrue(LeakDetection.hints().containsAll(expected));
         assertTrue(kept.release());
         assertEquals(0, LeakDetection.open());
     }
