@@ -36,13 +36,15 @@ import org.jspecify.annotations.Nullable;
  *   <li>If the part is larger than {@code StreamMaxLength} of {@code clamd.conf}, the form fails with {@link
  *       Reason#PART_TOO_LARGE} (413).
  *   <li>If {@code clamd} cannot be reached, does not respond in time, or fails, the form fails with {@link
- *       Reason#UNAVAILABLE} (503), and the cause is the original exception. With {@link Builder#acceptUnscanned}, such
- *       a part is accepted instead. A part that is too large is then accepted as well.
+ *       Reason#UNAVAILABLE} (503). The cause is the original exception, or an {@link IOException} that wraps it. With
+ *       {@link Builder#acceptUnscanned}, such a part is accepted instead. A part that is too large is then accepted as
+ *       well.
  * </ul>
  *
- * <p>{@code clamd} ends connections on which it receives nothing for {@code ReadTimeout} (120 s by default), and the
- * form then fails. A {@linkplain dev.sluice.form.FormOptions#minBytesPerSecond() minimum rate} rejects slow clients
- * before that. A scan that takes longer than {@link dev.sluice.form.FormOptions#maxSinkWait()} fails the form as well.
+ * <p>{@code clamd} ends connections on which it receives nothing for {@code ReadTimeout} (120 s by default), and has then
+ * failed. With the default {@linkplain dev.sluice.form.FormOptions#minBytesPerSecond() minimum rate}, a client that pauses
+ * for more than a minute is rejected before that. A scan that takes longer than {@link
+ * dev.sluice.form.FormOptions#maxSinkWait()} fails the form as well.
  *
  * <p>The connection is neither encrypted nor authenticated, because the protocol offers neither. Immutable and
  * thread-safe.
@@ -102,8 +104,8 @@ public final class ClamAvScanner {
         }
 
         /**
-         * Sets the maximum time for connecting, for writing one chunk, and for the verdict after the last chunk; 20 s by
-         * default.
+         * Sets how long {@code clamd} may take to accept one chunk, or to report the verdict after the last chunk; 20 s by
+         * default. The first chunk includes the rest of the time for connecting.
          *
          * @throws IllegalArgumentException if {@code time} is not positive
          */

@@ -13,7 +13,9 @@ import io.netty.handler.ssl.SslHandler;
 /**
  * The lingering close of a connection or HTTP/2 stream, and its idle timeout. After the last response, received data is read
  * and discarded until the client closes its side, or until a limit of bytes or of time is reached. If the connection were
- * closed with unread data, TCP would reset it, and the client might lose the response. Confined to the event loop.
+ * closed with unread data, TCP would reset it, and the client might lose the response. A connection that cannot be
+ * half-closed, with TLS or as an HTTP/2 stream, is closed at once if the last request was fully received. Confined to the
+ * event loop.
  */
 final class ConnectionCloser {
     private final HandlerGroup group;
@@ -57,8 +59,8 @@ final class ConnectionCloser {
     }
 
     /**
-     * Continues to read, or closes the connection if there is nothing to wait for. After the limit of bytes it does neither, because
-     * {@link #closeIfTimedOut} then closes the connection.
+     * Reads more, or closes the connection if there is nothing to wait for. Once the limit of bytes is exceeded, it stops reading, and
+     * {@link #closeIfTimedOut} closes the connection.
      *
      * @param fullyReceived whether the last request was received to its end
      */

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It writes as fast as the server reads, with at most {@value #WINDOW} buffers in the channel. If the form fails, it resets the
  * connection or stream, so that the server cannot take the incomplete body for a complete one. If the channel is closed before the body
- * is complete, the form fails with a {@link ClosedChannelException}. To choose the exception, call {@link OutgoingForm#abort} first.
+ * is complete, the form fails with a {@link ClosedChannelException}, or with the exception of a failed write. To choose the exception,
+ * call {@link OutgoingForm#abort} first.
  */
 public final class FormWriter implements Flow.Subscriber<ByteBuf> {
     private static final int WINDOW = 8;

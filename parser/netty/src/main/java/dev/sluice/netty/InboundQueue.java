@@ -78,8 +78,8 @@ final class InboundQueue {
     /**
      * Counts a message that was added or removed.
      *
-     * @param neighbour the message next to it in the queue. If both are slices of one buffer, that buffer is already counted, or remains
-     *     counted
+     * @param neighbour the message next to it in the queue, or null. If both contents are slices of one buffer, {@link #memory} does not
+     *     change: the neighbour has already counted that buffer, or still needs it
      * @param sign 1 or -1
      */
     private void count(Object message, @Nullable Object neighbour, int sign) {

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Flow.</b> A handler turns {@code autoRead} off and requests reads itself, as fast as sinks accept the data. It
  * handles one request at a time: the next request waits until this handler or a later handler has written the response
  * to the current request. After a response with {@code Connection: close}, it gives the client up to {@link
- * Builder#drainTimeout} to read the response, and then closes the connection. Later handlers do not need to close it.
+ * Builder#drainTimeout} to read the response, and then closes the connection. With TLS or HTTP/2, it closes at once if it has
+ * received the whole request. Later handlers do not need to close the connection.
  *
  * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are
  * two exceptions: more than about 64 KiB or 256 messages are unread before the end of the connection, or all
@@ -98,8 +99,8 @@ public final class MultipartHandlers {
      *
      * <p>In HTTP/2 this closes the streams. New streams are refused ({@code REFUSED_STREAM}), so that clients may
      * repeat those requests on another connection. The application must close the connections: {@code close()} sends
-     * GOAWAY, and waits for the streams for {@code gracefulShutdownTimeoutMillis} of the codec's builder, which is 0 in
-     * an {@code Http2FrameCodecBuilder}.
+     * GOAWAY, and waits for the streams for {@code gracefulShutdownTimeoutMillis} of the codec's builder; the default
+     * of {@code Http2FrameCodecBuilder} is 0.
      *
      * @return a stage that completes when all handlers have been removed and all forms have ended
      */

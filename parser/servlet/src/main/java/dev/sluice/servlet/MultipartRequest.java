@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Until the body is {@linkplain RequestForm#claim claimed}, this class parses the query string itself, because
  * {@code getParameter} of the container might also parse the body. Afterwards the query parameters come from the
- * wrapped request, so that forwards and other wrappers can change them.
+ * wrapped request, so that forwards and other wrappers can change them. There are two exceptions, in which this class still
+ * parses the query string: the body was rejected unread, or a servlet in Jetty has {@code @MultipartConfig}.
  */
 final class MultipartRequest extends HttpServletRequestWrapper {
     /**

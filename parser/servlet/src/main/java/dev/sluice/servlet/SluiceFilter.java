@@ -116,7 +116,8 @@ public final class SluiceFilter implements Filter {
          * @param request the request as the application sees it; methods that need the form throw {@code rejection}
          *     again
          * @param response the response, which is not committed. It has an {@code Allow} header if the method is not allowed
-         * @return whether the handler has sent a response or will send one; if false, the filter sends its own
+         * @return whether the handler has sent a response or will send one; if false, the filter sends its own. If the request is
+         *     in asynchronous mode, a handler that returns true also completes the {@code AsyncContext}
          * @throws IOException if the connection fails
          * @throws ServletException if a servlet or page that the handler forwards to fails
          */

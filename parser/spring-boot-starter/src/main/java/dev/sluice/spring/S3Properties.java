@@ -23,8 +23,9 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * The properties {@code sluice.s3.*}. Most properties that are null have the default of {@link S3ObjectStore.Builder} or
- * {@link S3Sinks.Builder}. The configuration metadata describes each of them.
+ * The properties {@code sluice.s3.*}. A property that is null keeps the default of {@link S3ObjectStore.Builder} or {@link
+ * S3Sinks.Builder}, with two exceptions: with an endpoint, the region is {@code us-east-1}, and {@code pathStyle} is true. The
+ * configuration metadata describes each property.
  */
 @ConfigurationProperties(prefix = S3Properties.PREFIX, ignoreUnknownFields = false)
 record S3Properties(
