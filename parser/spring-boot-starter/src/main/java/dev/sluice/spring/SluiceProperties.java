@@ -96,7 +96,7 @@ final class SluiceProperties {
         this.bootProperties = bootProperties;
         values.putAll(bootValues);
         if (StringUtils.hasText(text(binder, PREFIX + "." + kebab(Setting.SPILL_THRESHOLD)))) {
-            // The value was chosen for Boot's threshold, which does not apply.
+            // putThreshold() may have raised this limit to fit Boot's threshold, which sluice.spill-threshold replaces.
             values.remove(Setting.MAX_IN_MEMORY_BYTES);
         }
         for (Setting setting : Setting.values()) {
@@ -109,12 +109,13 @@ final class SluiceProperties {
                 .orElse(Map.of())
                 .forEach((path, settings) -> settings.forEach((key, value) -> putForPath(path, key, value)));
         warnAboutUnknownProperties(environment);
-        if (binder.bind(S3_BUCKET, String.class).isBound() && !ClassUtils.isPresent("dev.sluice.s3.S3Sinks", null)) {
+        boolean usesStore = binder.bind(S3_BUCKET, String.class).isBound();
+        if (usesStore && !ClassUtils.isPresent("dev.sluice.s3.S3Sinks", null)) {
             LOG.warn(S3_BUCKET + " is ignored: add the dependency dev.sluice:sluice-s3");
+            usesStore = false;
         }
         rejectionLogLevel = binder.bind(LOG_REJECTED, RejectionLog.Level.class).orElse(RejectionLog.Level.INFO);
-        lazy = binder.bind(RESOLVE_LAZILY, Boolean.class)
-                .orElse(binder.bind(S3_BUCKET, String.class).isBound());
+        lazy = binder.bind(RESOLVE_LAZILY, Boolean.class).orElse(usesStore);
         strict = binder.bind(SERVLET_PREFIX + "strict-servlet-compliance", Boolean.class)
                 .orElse(false);
     }

@@ -62,12 +62,15 @@ class ClassPathTest {
     }
 
     @Test
-    void bucket_withoutStore_logsAWarning(CapturedOutput output) {
+    void bucket_withoutStore_isIgnoredWithAWarning(CapturedOutput output) {
         new WebApplicationContextRunner()
                 .withConfiguration(STARTER)
                 .withPropertyValues("sluice.s3.bucket=uploads")
                 .withClassLoader(new FilteredClassLoader(S3Sinks.class))
-                .run(context -> assertFalse(context.containsBean("sluiceS3Sinks")));
+                .run(context -> {
+                    assertFalse(context.containsBean("sluiceS3Sinks"));
+                    assertFalse(context.getBean(SluiceProperties.class).lazy);
+                });
         assertTrue(output.getAll().contains("add the dependency dev.sluice:sluice-s3"), output::getAll);
     }
 
