@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +63,7 @@ final class ForwardedForm implements FormReceiver {
         if (out != null) {
             out.close(); // if the head of the request was rejected, nothing else ends the request to the upstream
         }
-        return rejection(failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure);
+        return rejection(failure);
     }
     // @end
 
