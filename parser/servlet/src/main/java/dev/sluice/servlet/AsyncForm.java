@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  * connections, so a sink must not block there for long. With Undertow, keep parts in memory, or pass the data to
  * another thread.
  *
+ * <p>If the container discards a job, the form ends after a grace period on the thread {@code sluice-form-timer}, and so
+ * do the stages. A callback that blocks there delays the time limits of all forms of the filter.
+ *
  * <p>All methods may be called by any thread at any time, including from sinks.
  */
 public final class AsyncForm {
