@@ -631,13 +631,18 @@ class MultipartBodyTest {
 
     @Test
     void stream_throws_streamsOfLaterPartsAreClosed() {
-        Failing later = new Failing(false);
+        Failing failing = new Failing(false);
+        Failing second = new Failing(true);
+        Failing third = new Failing(true);
         MultipartBody body = MultipartBody.builder()
-                .field("a", "b/c", Content.once(new Failing(false)))
-                .field("d", "b/c", Content.once(later))
+                .field("a", "b/c", Content.once(failing))
+                .field("d", "b/c", Content.once(second))
+                .field("e", "b/c", Content.stream(InputStream::nullInputStream))
+                .field("f", "b/c", Content.once(third))
                 .build();
-        assertThrows(IOException.class, () -> body.writeTo(OutputStream.nullOutputStream()));
-        assertTrue(later.closed);
+        assertSame(
+                failing.failure, assertThrows(IOException.class, () -> body.writeTo(OutputStream.nullOutputStream())));
+        assertTrue(second.closed && third.closed);
     }
 
     /** A stream that returns its bytes in small pieces does not lead to small chunks: HTTP/2 servers limit the number of short frames. */
