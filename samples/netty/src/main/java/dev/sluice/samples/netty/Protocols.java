@@ -58,6 +58,12 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
      */
     private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
+    /** The time in which a client must have sent enough bytes to recognize the protocol. */
+    private static final int HANDSHAKE_SECONDS = 120;
+
+    /** Longer than a sink may take ({@code FormOptions.maxSinkWait}), which for an object store is ten minutes. */
+    private static final int STREAM_SECONDS = 660;
+
     private static final Logger LOG = LoggerFactory.getLogger(Protocols.class);
 
     private final MultipartHandlers handlers;
@@ -90,12 +96,12 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
     @Override
     protected void initChannel(SocketChannel channel) {
         if (tls == null) {
-            channel.pipeline().addLast(new IdleTimeout(), new PrefaceDetector());
+            channel.pipeline().addLast(new IdleTimeout(HANDSHAKE_SECONDS), new PrefaceDetector());
             return;
         }
         channel.pipeline()
                 .addLast(
-                        new IdleTimeout(),
+                        new IdleTimeout(HANDSHAKE_SECONDS),
                         tls.newHandler(channel.alloc()),
                         new ApplicationProtocolNegotiationHandler(ApplicationProtocolNames.HTTP_1_1) {
                             @Override
@@ -129,6 +135,7 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
             pipeline.addLast(new HttpServerCodec(http), handlers.newHandler(), others, new Errors());
             return;
         }
+        pipeline.replace(IdleTimeout.class, null, new IdleTimeout(STREAM_SECONDS));
         // An HTTP/2 client half-closes single streams, not the connection.
         pipeline.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         pipeline.addLast(
@@ -153,15 +160,12 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
     }
 
     /**
-     * Closes a connection if nothing arrives for two minutes, which is longer than a sink may take
-     * ({@code FormOptions.maxSinkWait}), or if the client disconnects, with or without a reset. Used until the protocol
-     * is known, and for HTTP/2.
+     * Closes a connection if nothing arrives for too long, or if the client disconnects, with or without a reset. Used
+     * until the protocol is known, and for HTTP/2.
      */
     private static final class IdleTimeout extends ReadTimeoutHandler {
-        private static final int LONGEST_SECONDS = 120;
-
-        IdleTimeout() {
-            super(LONGEST_SECONDS);
+        IdleTimeout(int seconds) {
+            super(seconds);
         }
 
         @Override
