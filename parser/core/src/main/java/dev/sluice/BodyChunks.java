@@ -216,7 +216,15 @@ public final class BodyChunks implements AutoCloseable {
         }
         checkContent(chunk.slice(chunk.writerIndex() - count, count));
         streamLeft -= streamLeft < 0 ? 0 : count;
-        return streamLeft == 0 || in.available() > 1; // 1 may mean "unknown", for example in a decompressing stream
+        return streamLeft == 0 || chunk.isWritable() && hasMore(in);
+    }
+
+    private static boolean hasMore(InputStream in) {
+        try {
+            return in.available() > 1; // 1 may mean "unknown", for example in a decompressing stream
+        } catch (IOException e) {
+            return false; // thrown for a named pipe before JDK 25
+        }
     }
 
     /** Releases all buffers of this object, and closes the stream being read and all streams that can be read only once. Idempotent. */
@@ -237,16 +245,14 @@ public final class BodyChunks implements AutoCloseable {
     }
 
     private void discardUnread() throws IOException {
-        IOException failure = null;
         while (opened < pieces.size()) {
             try {
                 pieces.get(opened++).content.discard();
-            } catch (IOException e) {
-                failure = failure == null ? e : failure; // the other streams are closed nevertheless
+            } catch (IOException | RuntimeException e) {
+                try (this) { // closes the other streams nevertheless
+                    throw e;
+                }
             }
-        }
-        if (failure != null) {
-            throw failure;
         }
     }
 

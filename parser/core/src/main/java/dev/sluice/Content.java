@@ -81,7 +81,7 @@ public final class Content {
         return new Content(null, null, source, UNKNOWN, null);
     }
 
-    /** {@return content of unknown length that can be sent only once; {@code in} is closed when the body has been written, or has failed} */
+    /** {@return content of unknown length that can be sent only once; {@code in} is closed after sending, even if it fails} */
     public static Content once(InputStream in) {
         Objects.requireNonNull(in, "in");
         return new Content(null, null, () -> in, UNKNOWN, new AtomicBoolean());

@@ -2,6 +2,7 @@ package dev.sluice;
 
 import dev.sluice.encode.DelimiterCheck;
 import dev.sluice.encode.HeadWriter;
+import dev.sluice.header.Bytes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -74,7 +75,12 @@ public final class MultipartEncoder {
      * @throws IllegalArgumentException if {@code boundary}, which may be from a request, is not 1 to 70 {@code bchars} of RFC 2046
      */
     public static MultipartEncoder create(Boundary boundary, NameEscaping escaping, ByteBufAllocator allocator) {
-        return new MultipartEncoder(Boundary.of(boundary.value(), boundary.mediaType()), escaping, allocator);
+        String value = boundary.value();
+        if (value.length() > 70 || value.endsWith(" ") || !value.chars().allMatch(c -> Bytes.isBoundary((char) c))) {
+            throw new IllegalArgumentException(
+                    "the boundary \"" + value + "\" is not 1 to 70 RFC 2046 bchars: use Boundary.random");
+        }
+        return new MultipartEncoder(boundary, escaping, allocator);
     }
 
     /** {@return the value for the {@code Content-Type} header field of the body} */

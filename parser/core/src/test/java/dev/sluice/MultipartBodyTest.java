@@ -666,6 +666,25 @@ class MultipartBodyTest {
         assertTrue(count <= 5, "chunks: " + count);
     }
 
+    /** Before JDK 25, the stream of a named pipe throws if it is asked how many bytes are available. */
+    @Test
+    void stream_cannotSayHowManyBytesAreAvailable_isSent() throws IOException {
+        InputStream stream = new ByteArrayInputStream(random(10)) {
+            @Override
+            public synchronized int read(byte[] target, int offset, int length) {
+                return super.read(target, offset, Math.min(length, 1));
+            }
+
+            @Override
+            public synchronized int available() {
+                throw Throwing.<RuntimeException>unchecked(new IOException("Illegal seek"));
+            }
+        };
+        MultipartBody body =
+                MultipartBody.builder().field("a", "c/d", Content.once(stream)).build();
+        assertEquals(List.of(latin1(random(10))), contents(decoded(body, Way.OUTPUT_STREAM.write(body))));
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void stream_throwsUnusualException_publisherFails(boolean closing) {

@@ -128,6 +128,10 @@ class MultipartEncoderTest {
 
     @Test
     void boundary_ofRequest_thatOtherParsersReadDifferently_isRejected() throws MultipartException {
+        assertEquals(
+                "multipart/form-data; boundary=boundary",
+                MultipartEncoder.create(Boundary.of("boundary"), NameEscaping.REJECT, allocator)
+                        .contentType());
         for (String value : List.of("a\\b", "*")) {
             Boundary boundary = Boundary.formData("multipart/form-data; boundary=" + value, Preset.STANDARD);
             assertThrows(

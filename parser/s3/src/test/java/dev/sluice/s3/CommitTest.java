@@ -1053,16 +1053,19 @@ class CommitTest {
             }
         });
         int wrong = 0;
-        for (int i = 0; i < RACES; i++) {
-            raced.begun();
-            CompletableFuture<Void> idle = raced.whenIdle();
-            Thread.onSpinWait();
-            wrong += raced.whenIdle().isDone() || idle.isDone() ? 1 : 0;
-            raced.ended();
+        try {
+            for (int i = 0; i < RACES; i++) {
+                raced.begun();
+                CompletableFuture<Void> idle = raced.whenIdle();
+                Thread.onSpinWait();
+                wrong += raced.whenIdle().isDone() || idle.isDone() ? 1 : 0;
+                raced.ended();
+            }
+        } finally {
+            isOver.set(true);
+            other.shutdown();
         }
-        isOver.set(true);
         others.get();
-        other.shutdown();
         assertEquals(0, wrong);
         get(raced.whenIdle());
     }

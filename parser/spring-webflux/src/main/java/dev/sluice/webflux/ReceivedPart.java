@@ -119,7 +119,7 @@ class ReceivedPart implements Part {
             Path temporary = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
             try (InputStream in = part.inputStream()) {
                 Files.copy(in, temporary);
-                Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+                Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING);
             } catch (Throwable e) {
                 delete(temporary, e);
                 throw e;

@@ -189,7 +189,7 @@ final class LockedDirectory implements Closeable {
         try {
             return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
                             .isDirectory()
-                    && hasSameOwner(path);
+                    && Objects.equals(owner(path), owner);
         } catch (NoSuchFileException e) {
             return false;
         }
