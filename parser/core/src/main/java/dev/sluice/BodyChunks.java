@@ -1,6 +1,7 @@
 package dev.sluice;
 
 import dev.sluice.encode.DelimiterCheck;
+import dev.sluice.task.IsolatedCall;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -240,18 +241,8 @@ public final class BodyChunks implements AutoCloseable {
             }
             releaseReusable();
         } finally {
-            discardUnread();
-        }
-    }
-
-    private void discardUnread() throws IOException {
-        while (opened < pieces.size()) {
-            try {
-                pieces.get(opened++).content.discard();
-            } catch (IOException | RuntimeException e) {
-                try (this) { // closes the other streams nevertheless
-                    throw e;
-                }
+            while (opened < pieces.size()) {
+                IsolatedCall.run(pieces.get(opened++).content::discard);
             }
         }
     }

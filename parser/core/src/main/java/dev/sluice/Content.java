@@ -6,6 +6,7 @@ import io.netty.buffer.Unpooled;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -121,9 +122,13 @@ public final class Content {
     }
 
     /** Closes the stream of claimed content that can be sent only once. */
-    void discard() throws IOException {
+    void discard() {
         if (used != null) {
-            open().close();
+            try {
+                open().close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 

@@ -76,7 +76,7 @@ public final class MultipartEncoder {
      */
     public static MultipartEncoder create(Boundary boundary, NameEscaping escaping, ByteBufAllocator allocator) {
         String value = boundary.value();
-        if (value.length() > 70 || value.endsWith(" ") || !value.chars().allMatch(c -> Bytes.isBoundary((char) c))) {
+        if (value.length() > 70 || !value.chars().allMatch(c -> Bytes.isBoundary((char) c))) {
             throw new IllegalArgumentException(
                     "the boundary \"" + value + "\" is not 1 to 70 RFC 2046 bchars: use Boundary.random");
         }

@@ -361,7 +361,7 @@ class ObjectStoreTest {
     @Test
     void resolverOfApplication_logsAWarning(CapturedOutput output) {
         start(Kind.MVC, List.of(MvcApplication.class, OwnResolver.class)).close();
-        assertTrue(output.getAll().contains("call its setResolveLazily(true)"), output::getAll);
+        assertTrue(output.getAll().contains("for example with setResolveLazily(true)"), output::getAll);
     }
 
     /** A class that uses proxies of the beans. */
