@@ -306,8 +306,8 @@ public final class DelimiterSearch {
 
     /*
      * A delimiter that contains the gram at q has the last byte of its line break between q - stride + 1 and q, or at q + 1 if the gram
-     * begins with CRLF. Before q no probed gram is in the set. Returns
-     * the first index at which the grams do not exclude this last byte.
+     * begins with CRLF. No gram that was probed before q is in the
+     * set. Returns the first index at which the grams do not exclude this last byte.
      */
     private int skipByGrams(ChunkMemory chunk, int i, int to) {
         int before = stride - 1;

@@ -7,10 +7,10 @@ import java.util.List;
  * The rules for parameters in the Content-Type of a part. Some parsers take them for the name, file name, type or charset of the part.
  *
  * <p>Netty splits the value at semicolons outside of quotes, or at commas if it has no semicolon. In every piece, even the first, it looks
- * for {@code =}. If a piece starts with {@code charset}, its value is the charset in which Netty searches for the delimiter that ends the part. {@code
- * name} and {@code filename} replace the parameters of the Content-Disposition, and {@code content-type}, {@code content-length} and {@code
- * content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every parameter without {@code =}
- * replaces the media type.
+ * for {@code =}. If a piece starts with {@code charset}, its value is the charset in which Netty searches for the delimiter that ends the
+ * part. {@code name} and {@code filename} replace the parameters of the Content-Disposition, and {@code content-type},
+ * {@code content-length} and {@code content-transfer-encoding} replace the header fields; blanks before the {@code =} prevent this. Every
+ * parameter without {@code =} replaces the media type.
  *
  * <p>Rack 2 searches all header fields of a part for {@code ; filename=} and {@code ; filename*=}. It finds them even in some quoted
  * values.

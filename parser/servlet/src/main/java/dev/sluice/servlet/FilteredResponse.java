@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The response that the application gets. It records calls of {@code sendError}, and refers to the form of its request. If
- * the form was rejected before its end, the response to it has {@code Connection: close}, because the container may
- * otherwise keep reading the body. A response without {@code setStatus}, {@code sendError} or {@code sendRedirect(String)}
+ * the form was rejected before its end, this response has {@code Connection: close}, because the container may otherwise
+ * keep reading the body. A response without {@code setStatus}, {@code sendError} or {@code sendRedirect(String)}
  * does not get that header.
  */
 final class FilteredResponse extends HttpServletResponseWrapper {

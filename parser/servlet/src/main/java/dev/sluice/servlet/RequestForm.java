@@ -202,7 +202,7 @@ final class RequestForm {
         BodyOwner before = owner.compareAndExchange(BodyOwner.NONE, BodyOwner.FORM);
         if (before == BodyOwner.NONE) {
             parse();
-        } else if (!hasForm(before)) { // that owner may have given the body back by now
+        } else if (!hasForm(before)) { // even if that owner has given the body back by now
             throw alreadyClaimed();
         }
         return result();

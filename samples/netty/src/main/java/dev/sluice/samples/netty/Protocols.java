@@ -58,10 +58,10 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
      */
     private static final int MORE_WINDOW = (2 * MAX_STREAMS - 1) * Http2CodecUtil.DEFAULT_WINDOW_SIZE;
 
-    /** The time in which a client must have sent enough bytes to recognize the protocol. */
+    /** The longest time between two reads until the protocol is known. */
     private static final int HANDSHAKE_SECONDS = 120;
 
-    /** Longer than a sink may take ({@code FormOptions.maxSinkWait}), which for an object store is ten minutes. */
+    /** Longer than {@code FormOptions.maxSinkWait} of any form: a form may wait ten minutes for an object store. */
     private static final int STREAM_SECONDS = 660;
 
     private static final Logger LOG = LoggerFactory.getLogger(Protocols.class);
