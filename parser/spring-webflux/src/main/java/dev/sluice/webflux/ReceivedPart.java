@@ -103,8 +103,8 @@ class ReceivedPart implements Part {
         }
 
         /**
-         * Copies the content to {@code target}, through a temporary file next to it ({@code .sluice-*.part}). An existing file is replaced,
-         * but remains if the copy fails. The part remains available.
+         * Copies the content to {@code target}, through a temporary file next to it ({@code .sluice-*.part}). An existing file is replaced
+         * by a rename, and remains if the copy fails. The part remains available.
          */
         @Override
         public Mono<Void> transferTo(Path target) {
@@ -119,7 +119,7 @@ class ReceivedPart implements Part {
             Path temporary = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
             try (InputStream in = part.inputStream()) {
                 Files.copy(in, temporary);
-                Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING);
+                Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
             } catch (Throwable e) {
                 delete(temporary, e);
                 throw e;
