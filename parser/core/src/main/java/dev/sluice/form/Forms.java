@@ -204,7 +204,7 @@ public final class Forms implements Closeable {
                 while (!intake.completion.isDone()) {
                     await(intake);
                 }
-            } catch (IOException | RuntimeException | Error e) {
+            } catch (Throwable e) {
                 intake.abort(e); // an earlier failure takes precedence over an error while discarding
             }
             return result(intake);
