@@ -162,6 +162,20 @@ public final class FormPart {
     }
 
     /**
+     * Copies the content to the file {@code target}, atomically. As after {@link PartContent#moveTo}, the file belongs to the application,
+     * and its permissions are {@code rw-------}. The part remains available.
+     *
+     * @param target a path chosen by the application, never by the client
+     * @param options none, or {@link java.nio.file.StandardCopyOption#REPLACE_EXISTING}
+     * @throws java.nio.file.FileAlreadyExistsException if the target exists and must not be replaced
+     * @throws IOException if the content cannot be copied; the target is unchanged
+     * @throws IllegalStateException if the part was moved, detached or deleted
+     */
+    public void copyTo(Path target, CopyOption... options) throws IOException {
+        content.copyTo(target, PartContent.replaces(options));
+    }
+
+    /**
      * {@return the content, <em>transferred</em> to the caller, who must close or move it} It outlives the form. Its
      * memory is still charged to the {@link MemoryBudget}, but no longer to the form. Streams of the part are closed.
      *

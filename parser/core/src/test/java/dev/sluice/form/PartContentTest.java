@@ -91,6 +91,24 @@ class PartContentTest extends SpooledTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"small", "large"})
+    void copiedPart_remainsAvailable(String name) throws IOException {
+        Path target = root.resolve("target");
+        try (MultipartForm form = form()) {
+            FormPart part = part(form, name);
+            part.copyTo(target);
+            assertThrows(FileAlreadyExistsException.class, () -> part.copyTo(target));
+            Files.writeString(target, "old");
+            part.copyTo(target, StandardCopyOption.REPLACE_EXISTING);
+            assertEquals(expected(name), part.text());
+            part.delete();
+            assertThrows(IllegalStateException.class, () -> part.copyTo(target, StandardCopyOption.REPLACE_EXISTING));
+        }
+        assertEquals(expected(name), Files.readString(target));
+        assertEquals(List.of("spool", "target"), names(root));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"small", "large"})
     void moveTo_thatFails_leavesThePartUnchanged(String name) throws IOException {
         try (MultipartForm form = form()) {
             FormPart part = part(form, name);

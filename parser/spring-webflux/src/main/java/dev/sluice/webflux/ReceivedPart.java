@@ -2,11 +2,8 @@ package dev.sluice.webflux;
 
 import dev.sluice.form.FormPart;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
@@ -102,36 +99,14 @@ class ReceivedPart implements Part {
             return String.valueOf(part.filename());
         }
 
-        /**
-         * Copies the content to {@code target}, through a temporary file next to it ({@code .sluice-*.part}). An existing file is replaced
-         * by a rename, and remains if the copy fails. The part remains available.
-         */
+        /** Copies the content as {@link FormPart#copyTo} does. An existing file is replaced, and remains if the copy fails. */
         @Override
         public Mono<Void> transferTo(Path target) {
             return Mono.<Void>fromCallable(() -> {
-                        copyTo(target);
+                        part.copyTo(target, StandardCopyOption.REPLACE_EXISTING);
                         return null;
                     })
                     .subscribeOn(Schedulers.boundedElastic());
-        }
-
-        private void copyTo(Path target) throws IOException {
-            Path temporary = target.resolveSibling(".sluice-" + UUID.randomUUID() + ".part");
-            try (InputStream in = part.inputStream()) {
-                Files.copy(in, temporary);
-                Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-            } catch (Throwable e) {
-                delete(temporary, e);
-                throw e;
-            }
-        }
-
-        private static void delete(Path temporary, Throwable reason) {
-            try {
-                Files.deleteIfExists(temporary);
-            } catch (IOException e) {
-                reason.addSuppressed(e);
-            }
         }
     }
 }

@@ -8,6 +8,7 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.channels.Channels;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Set;
@@ -171,6 +172,11 @@ public final class StoredContent implements Closeable {
         try (InputStream in = inputStream()) {
             return in.transferTo(out);
         }
+    }
+
+    /** Copies the content to a file of the application, atomically. */
+    public void copyTo(Path target, boolean replace) throws IOException {
+        AtomicFile.write(target, replace, channel -> transferTo(Channels.newOutputStream(channel)));
     }
 
     /** Moves the content to a file of the application, atomically. This content need not be closed afterwards. */
