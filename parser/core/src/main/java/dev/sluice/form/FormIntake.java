@@ -83,7 +83,7 @@ public final class FormIntake {
         this.source = source;
         this.pool = pool;
         this.options = options;
-        this.context = options.context();
+        this.context = options.context;
         this.queue = new BodyQueue(context.waiting());
         this.deadlines = new Deadlines(options, context.clock());
     }

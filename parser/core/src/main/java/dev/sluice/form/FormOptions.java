@@ -1,9 +1,11 @@
 package dev.sluice.form;
 
 import dev.sluice.MultipartOptions;
+import dev.sluice.PartHead;
 import dev.sluice.Preset;
 import dev.sluice.Setting;
 import dev.sluice.form.assembly.FormContext;
+import dev.sluice.form.assembly.PartDestination;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.Charset;
 import java.time.Duration;
@@ -36,12 +38,7 @@ public final class FormOptions {
     private final long minBytesPerSecond;
     private final Duration minRateGrace;
     private final Duration maxSinkWait;
-    private final @Nullable PartDecider decider; // null to store all parts
-    private final FormAdmission admission;
-    private final @Nullable ProgressListener progress;
-    private final long progressNanos;
-    private final @Nullable FormMetrics metrics;
-    private final LongSupplier clock;
+    final FormContext context;
 
     private FormOptions(Builder builder) {
         this.multipart = builder.multipart.build();
@@ -55,15 +52,20 @@ public final class FormOptions {
         this.minBytesPerSecond = builder.minBytesPerSecond;
         this.minRateGrace = builder.minRateGrace;
         this.maxSinkWait = builder.maxSinkWait;
-        this.decider = builder.decider;
-        this.admission = builder.admission;
-        this.progress = builder.progress;
-        this.progressNanos = builder.progressNanos;
-        this.metrics = builder.metrics;
-        this.clock = builder.clock;
         if (spool != null) {
             spool.spool.fit(multipart.maxBodyBytes());
         }
+        this.context = new FormContext(
+                this,
+                builder.decider,
+                builder.admission,
+                spool == null ? null : spool.spool,
+                memory.waiting,
+                memory.segments,
+                builder.progress,
+                builder.progressNanos,
+                builder.metrics,
+                builder.clock);
     }
 
     /**
@@ -164,21 +166,6 @@ public final class FormOptions {
         return Math.min(Math.max(shortest / 4, SHORTEST_CHECK_NANOS), LONGEST_CHECK_NANOS);
     }
 
-    FormContext context() {
-        PartDecider chosen = decider;
-        return new FormContext(
-                this,
-                chosen == null ? null : part -> chosen.decide(part).decision,
-                admission,
-                spool == null ? null : spool.spool,
-                memory.waiting,
-                memory.segments,
-                progress,
-                progressNanos,
-                metrics,
-                clock);
-    }
-
     /** {@return a builder that starts from these options} */
     public Builder toBuilder() {
         Builder builder = new Builder(spool, memory, multipart);
@@ -190,12 +177,12 @@ public final class FormOptions {
         builder.minBytesPerSecond = minBytesPerSecond;
         builder.minRateGrace = minRateGrace;
         builder.maxSinkWait = maxSinkWait;
-        builder.decider = decider;
-        builder.admission = admission;
-        builder.progress = progress;
-        builder.progressNanos = progressNanos;
-        builder.metrics = metrics;
-        builder.clock = clock;
+        builder.decider = context.decider();
+        builder.admission = context.admission();
+        builder.progress = context.progress();
+        builder.progressNanos = context.progressNanos();
+        builder.metrics = context.metrics();
+        builder.clock = context.clock();
         return builder;
     }
 
@@ -215,7 +202,7 @@ public final class FormOptions {
         private long minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.formDefault();
         private Duration minRateGrace = Duration.ofNanos(Setting.MIN_RATE_GRACE.formDefault());
         private Duration maxSinkWait = Duration.ofNanos(Setting.MAX_SINK_WAIT.formDefault());
-        private @Nullable PartDecider decider;
+        private PartDestination.@Nullable Decider<PartHead> decider;
         private FormAdmission admission = () -> Readiness.READY;
         private @Nullable ProgressListener progress;
         private long progressNanos;
@@ -316,7 +303,8 @@ public final class FormOptions {
 
         /** Sets the callback that chooses the destination of each part; by default {@link PartDecision#store()}. */
         public Builder decider(PartDecider value) {
-            this.decider = Objects.requireNonNull(value, "decider");
+            Objects.requireNonNull(value, "decider");
+            this.decider = part -> value.decide(part).decision;
             return this;
         }
 

@@ -151,7 +151,7 @@ public final class Forms implements Closeable {
      *     without one; the outcome is then {@code REFUSED}
      */
     public static void reportRejected(FormOptions options, FormHead head, @Nullable MultipartException failure) {
-        FormReporter.reportRejected(options.context().metrics(), head, failure);
+        FormReporter.reportRejected(options.context.metrics(), head, failure);
     }
 
     /**
