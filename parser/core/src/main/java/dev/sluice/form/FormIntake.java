@@ -115,9 +115,8 @@ public final class FormIntake {
     /**
      * {@return the number of bytes that may be offered now}
      *
-     * <p>If this method returns 0, {@link FormSource#wanted()} is called when there is demand again or the form ends. It is not called if
-     * the form {@linkplain #isOver() has already ended} or {@link #finish} was called. A source may offer more than the demand: the bytes
-     * are kept.
+     * <p>If this method returns 0, {@link FormSource#wanted()} is called when there is demand again or the form ends, unless the form
+     * {@linkplain #isOver() has already ended}. A source may offer more than the demand: the bytes are kept.
      */
     public long demand() {
         long demand = currentDemand();

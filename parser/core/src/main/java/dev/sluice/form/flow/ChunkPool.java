@@ -61,6 +61,7 @@ public final class ChunkPool implements AutoCloseable {
         if (count < 0) {
             return count;
         }
+        // An exception of available() ends the form: in Undertow 2, a read after it returns stale bytes of a pool.
         while (greedy && count > 0 && chunk.readableBytes() < wanted && in.available() > UNKNOWN_AVAILABLE) {
             count = chunk.writeBytes(in, wanted - chunk.readableBytes());
         }
