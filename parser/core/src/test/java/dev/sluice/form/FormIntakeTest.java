@@ -830,6 +830,19 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, budget.used());
     }
 
+    /** As by the Netty handler, if too many bytes arrive at once. */
+    @Test
+    void abort_becauseOfALimit_isReportedAsSuch() throws IOException {
+        AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
+        FormOptions options = FormOptions.inMemory(budget).metrics(end::set).build();
+        PushedForm.create(Upload.BOUNDARY, options)
+                .intake()
+                .abort(MultipartException.because(Reason.BODY_TOO_LARGE).build());
+        FormSummary summary = Objects.requireNonNull(end.get());
+        assertEquals(FormSummary.Outcome.LIMIT_EXCEEDED, summary.outcome());
+        assertEquals(Reason.BODY_TOO_LARGE, summary.reason());
+    }
+
     /** A stage that depends on a failed one passes a {@link CompletionException} to its callbacks. */
     @Test
     void sink_failsWithTheFailureOfAStage_formHasItsCause() throws IOException {

@@ -438,9 +438,9 @@ public final class FormAssembler {
         }
         undo(decoder::close, reason);
         memory.close();
-        boolean overloaded = reason instanceof MultipartException e && e.kind() == MultipartException.Kind.OVERLOADED;
-        boolean unexplained = aborted && !overloaded; // an abort for lack of a thread has the outcome OVERLOADED
-        reporter.formEnded(unexplained ? FormSummary.Outcome.ABORTED : FormReporter.outcome(reason), reason);
+        FormSummary.Outcome outcome = FormReporter.outcome(reason);
+        boolean byServer = outcome == FormSummary.Outcome.OVERLOADED || outcome == FormSummary.Outcome.LIMIT_EXCEEDED;
+        reporter.formEnded(aborted && !byServer ? FormSummary.Outcome.ABORTED : outcome, reason);
     }
 
     private interface Undoing {
