@@ -13,8 +13,7 @@ module dev.sluice {
     exports dev.sluice;
     exports dev.sluice.form;
     exports dev.sluice.form.flow to
-            dev.sluice.netty,
-            dev.sluice.s3;
+            dev.sluice.netty;
     exports dev.sluice.task to
             dev.sluice.s3,
             dev.sluice.servlet;

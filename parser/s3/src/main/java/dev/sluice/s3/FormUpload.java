@@ -81,7 +81,7 @@ final class FormUpload {
     private final long sinceNanos;
 
     /** The memory charged for small segments. */
-    final AtomicLong smallMemory = new AtomicLong();
+    private final AtomicLong smallMemory = new AtomicLong();
 
     /** Calls of {@link #admit} whose form has not ended. */
     private final AtomicInteger uses = new AtomicInteger();
@@ -184,6 +184,10 @@ final class FormUpload {
 
     // ---- called by the sinks
 
+    Segment newSegment() {
+        return new Segment(smallMemory, sinks.memory::returnSegment);
+    }
+
     void checkFailure() throws IOException {
         if (!admitted) {
             throw new IllegalStateException(
@@ -242,7 +246,7 @@ final class FormUpload {
      */
     void arrived(S3Sink file, @Nullable Segment last) {
         if (file.sent == 0 && (last == null || !last.isLeased())) {
-            file.content = last == null ? sinks.newSegment(smallMemory) : last; // until the commit
+            file.content = last == null ? newSegment() : last; // until the commit
         } else if (file.sent == 0 && last != null && !file.isChosen) {
             send(file, 0, last);
         } else { // no object may appear under a chosen key yet, so even one piece is an upload
@@ -257,7 +261,7 @@ final class FormUpload {
     void send(S3Sink file, int number, Segment body) {
         filling -= body.isLeased() ? 1 : 0;
         if (isActive()) {
-            jobs.add(new Job(file, number, body.seal()));
+            jobs.add(new Job(file, number, body));
         } else {
             body.release();
         }

@@ -134,7 +134,7 @@ final class S3Sink implements PartSink {
                 if (sent == form.sinks.maxPieces) {
                     throw part.because(Reason.PART_TOO_LARGE).ownLimit(size).build();
                 }
-                open = form.sinks.newSegment(form.smallMemory);
+                open = form.newSegment();
                 filling = open;
             }
             if (open.isFull() && !open.makeRoom(data.readableBytes())) {

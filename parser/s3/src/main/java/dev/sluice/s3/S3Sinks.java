@@ -6,7 +6,6 @@ import java.time.InstantSource;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,7 @@ public class S3Sinks {
     private static final int LARGEST_SEGMENT = 64 << 20;
     private static final int PIECES_PER_STEP = 1250;
 
-    /** The number of active forms and of segments in use. */
+    /** The number of active forms. */
     private int active;
 
     /** Completes when nothing is active. */
@@ -148,17 +147,6 @@ public class S3Sinks {
             ended = --active == 0 ? idle : Futures.DONE;
         }
         ended.complete(null); // without the lock
-    }
-
-    /** @param smallMemory the memory charged for the small segments of the form */
-    Segment newSegment(AtomicLong smallMemory) {
-        begun();
-        return new Segment(smallMemory, leased -> {
-            if (leased > 0) {
-                memory.returnSegment(leased);
-            }
-            ended();
-        });
     }
 
     /** {@return the size of the piece with this number} If the first pieces have 8 MiB, 10,000 pieces have room for 351 GiB. */

@@ -1,66 +1,50 @@
 package dev.sluice.s3;
 
-import dev.sluice.form.flow.KeptMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.util.ReferenceCountUtil;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Flow;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.FlowAdapters;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 
 /**
- * The body of one request, made of the received buffers. It can be sent more than once: each subscription starts with the first byte.
+ * The body of one request. It can be sent more than once: each subscription starts with the first byte.
  *
- * <p>Subscribers get copies. The client of the SDK queues the last buffers of a body on its event loop, and may send them after the request was
- * cancelled, when another form already uses the memory of the segment.
+ * <p>The received bytes are copied into blocks on the heap, which are never used again. The client of the SDK queues the last buffers of a
+ * body on its event loop, and may send them after the request was cancelled. It must not send the bytes of another form then.
  *
- * <p>A small segment copies its bytes; its owner calls {@link #makeRoom} as they arrive. The small segments of a form share {@link
- * SegmentMemory#SMALL} bytes. A segment becomes leased with {@link #lease}: its capacity is then fixed, and it retains most buffers instead
- * of copying them.
+ * <p>The small segments of a form share {@link SegmentMemory#SMALL} bytes, and their owner calls {@link #makeRoom} as bytes arrive. A
+ * segment becomes leased with {@link #lease}: its capacity is then fixed.
  */
 public final class Segment implements Flow.Publisher<ByteBuffer> {
-    /** Retained buffers may pin up to 1/16 of the capacity in memory beyond the bytes that they hold. After that, bytes are copied. */
-    private static final int SLACK = 16;
+    /** The size of the blocks of a leased segment. */
+    private static final int BLOCK = 64 << 10;
 
-    /** The memory of the objects for a retained buffer. A client can send each byte in its own buffer. */
-    private static final int OVERHEAD = 256;
+    /** A new block of a small segment has a quarter of the current size of the segment, but at least this size. */
+    private static final int MIN_BLOCK = 1 << 10;
 
-    /** Bytes are copied into buffers of a quarter of the current size of the segment, within these bounds. */
-    private static final int MIN_GATHERED = 1 << 10;
-
-    private static final int MAX_GATHERED = 64 << 10;
-    private static final int GATHERED_SHARE = 4;
+    private static final int BLOCK_SHARE = 4;
 
     /** The memory charged for all small segments of the form, of which {@link #charged} is for this one. */
     private final AtomicLong smallMemory;
 
     private final LongConsumer whenFree;
+    private final CRC32 crc = new CRC32();
     private long capacity;
     private boolean isLeased;
     private long charged;
-    private final List<ByteBuf> buffers = new ArrayList<>();
-    private final List<ByteBuffer> views = new ArrayList<>();
-    private final CRC32 crc = new CRC32();
-    private final AtomicInteger users = new AtomicInteger(1);
-    private @Nullable ByteBuf gather;
     private long size;
 
-    /** The memory that the buffers and their objects occupy. Neighbouring slices of one network read count it once. */
-    private long pinned;
+    /** The bytes before the position of each block. Empty after the release, because a cancelled request may keep this segment. */
+    private volatile List<ByteBuffer> blocks = new ArrayList<>();
 
-    /** The root of the last retained buffer. */
-    private @Nullable ByteBuf lastRoot;
-
-    /** @param whenFree accepts the leased capacity, or 0, when all buffers have been released */
+    /** @param whenFree accepts the capacity when the segment is released, if it is leased */
     Segment(AtomicLong smallMemory, LongConsumer whenFree) {
         this.smallMemory = smallMemory;
         this.whenFree = whenFree;
@@ -71,7 +55,7 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         Segment segment = new Segment(new AtomicLong(), freed -> {});
         segment.lease(bytes.length);
         segment.add(Unpooled.wrappedBuffer(bytes), new CRC32());
-        return segment.seal();
+        return segment;
     }
 
     /** {@return the number of bytes} */
@@ -99,15 +83,10 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         return isLeased;
     }
 
-    /** {@return the maximum memory of a leased segment of this capacity} */
-    static long memory(long capacity) {
-        return capacity + capacity / SLACK;
-    }
-
     /** {@return whether this small segment now has room for {@code bytes} more; otherwise it needs a {@link #lease}} */
     boolean makeRoom(int bytes) {
         long room = size + bytes;
-        long more = room + room / GATHERED_SHARE + MIN_GATHERED - charged;
+        long more = room + room / BLOCK_SHARE + MIN_BLOCK - charged;
         if (smallMemory.addAndGet(more) > SegmentMemory.SMALL) {
             smallMemory.addAndGet(-more);
             return false;
@@ -126,92 +105,43 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
     }
 
     /**
-     * Takes the bytes of {@code data} that fit, and moves its reader index. Copies them if this segment is small, or if retaining the
-     * buffer would pin too much unused memory.
+     * Copies the bytes of {@code data} that fit, and moves its reader index.
      *
      * @param whole the checksum of the whole file, which is updated with these bytes
      */
     void add(ByteBuf data, CRC32 whole) {
-        ByteBuf slice = data.readSlice((int) Math.min(data.readableBytes(), capacity - size));
-        ByteBuffer[] bytes = slice.nioBuffers();
-        for (ByteBuffer view : bytes) {
-            crc.update(view.duplicate());
-            whole.update(view.duplicate());
-        }
-        size += slice.readableBytes();
-        ByteBuf root = KeptMemory.root(slice);
-        long memory = OVERHEAD + (root == lastRoot ? 0 : KeptMemory.of(root));
-        if (isLeased && pinned + memory - size <= capacity / SLACK - MAX_GATHERED) {
-            endGathering();
-            buffers.add(slice.retain());
-            views.addAll(List.of(bytes));
-            pinned += memory;
-            lastRoot = root;
-        } else {
-            gather(slice);
-        }
-    }
-
-    private void gather(ByteBuf few) {
-        while (few.isReadable()) {
-            ByteBuf into = gather;
-            if (into == null) {
-                int room = (int) Math.max(MIN_GATHERED, Math.min(size / GATHERED_SHARE, MAX_GATHERED));
-                into = few.alloc().buffer(room, room);
-                gather = into;
-                pinned += room;
+        for (long fits; (fits = Math.min(data.readableBytes(), capacity - size)) > 0; ) {
+            ByteBuffer into = blocks.isEmpty() ? null : blocks.get(blocks.size() - 1);
+            if (into == null || !into.hasRemaining()) {
+                long room = isLeased ? Math.min(BLOCK, capacity - size) : Math.max(MIN_BLOCK, size / BLOCK_SHARE);
+                into = ByteBuffer.allocate((int) room);
+                blocks.add(into);
             }
-            into.writeBytes(few, Math.min(few.readableBytes(), into.writableBytes()));
-            if (!into.isWritable()) {
-                endGathering();
-            }
+            int count = (int) Math.min(fits, into.remaining());
+            data.readBytes(into.array(), into.position(), count);
+            crc.update(into.array(), into.position(), count);
+            whole.update(into.array(), into.position(), count);
+            into.position(into.position() + count);
+            size += count;
         }
     }
 
-    private void endGathering() {
-        ByteBuf gathered = gather;
-        if (gathered != null) {
-            buffers.add(gathered);
-            views.add(gathered.nioBuffer());
-            gather = null;
-        }
-    }
-
-    /** Ends the content. {@return this} */
-    Segment seal() {
-        endGathering();
-        return this;
-    }
-
-    /** Drops the reference of the owner, or of a copy that is being made. The last one releases the buffers. */
+    /** Ends the use of the memory that is charged for this segment. */
     void release() {
-        if (users.decrementAndGet() == 0) {
-            endGathering();
-            buffers.forEach(ReferenceCountUtil::safeRelease); // another sink may have released one by mistake
-            smallMemory.addAndGet(-charged);
-            whenFree.accept(isLeased ? capacity : 0);
+        blocks = List.of();
+        smallMemory.addAndGet(-charged);
+        if (isLeased) {
+            whenFree.accept(capacity);
         }
     }
 
     // ---- for the store
 
-    /** {@inheritDoc} The buffers are copies. Once the owner has released the segment, a subscription fails instead of reading more. */
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
-        ByteBuffer[] all = views.toArray(ByteBuffer[]::new);
-        FlowAdapters.toFlowPublisher(
-                        AsyncRequestBody.fromRemainingByteBuffersUnsafe(all).map(this::copy))
+        ByteBuffer[] all =
+                blocks.stream().map(block -> block.duplicate().flip()).toArray(ByteBuffer[]::new);
+        FlowAdapters.toFlowPublisher(AsyncRequestBody.fromRemainingByteBuffersUnsafe(all))
                 .subscribe(subscriber);
-    }
-
-    private ByteBuffer copy(ByteBuffer view) {
-        if (users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
-            throw new IllegalStateException("the segment was released");
-        }
-        try {
-            return ByteBuffer.allocate(view.remaining()).put(view).flip();
-        } finally {
-            release();
-        }
     }
 }

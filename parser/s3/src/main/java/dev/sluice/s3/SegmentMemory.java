@@ -6,7 +6,6 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
@@ -33,8 +32,6 @@ final class SegmentMemory {
 
     /** The minimum size of a piece that is not the last one of its object. */
     static final int MIN_SEGMENT = 5 << 20;
-
-    private static final long RESERVED = Segment.memory(MIN_SEGMENT);
 
     /** One 16th of the budget is kept free for the chunks and fields of forms. */
     private static final int KEPT_FREE = 16;
@@ -71,7 +68,7 @@ final class SegmentMemory {
      */
     SegmentMemory(MemoryBudget budget, Duration maxWait, ObjectStore store, LongSupplier clock) {
         this.budget = budget;
-        if (!budget.hasRoom(RESERVED + SMALL + keptFree() - budget.used())) {
+        if (!budget.hasRoom(MIN_SEGMENT + SMALL + keptFree() - budget.used())) {
             throw new IllegalArgumentException("budget is " + budget.capacity()
                     + " bytes, which is too small for one segment: use MemoryBudget.of(8 << 20) or more");
         }
@@ -99,7 +96,7 @@ final class SegmentMemory {
             account.release(charge(admitted, leased) - charge(admitted - 1, leased));
             admitted--;
         }
-        serve();
+        serve(null);
     }
 
     /**
@@ -118,7 +115,7 @@ final class SegmentMemory {
 
     private long leaseNow(long wanted) {
         for (long capacity : new long[] {wanted, MIN_SEGMENT}) {
-            long after = leased + Segment.memory(capacity);
+            long after = leased + capacity;
             long more = charge(admitted, after) - charge(admitted, leased);
             if (tryReserve(more, capacity > MIN_SEGMENT ? budget.capacity() / KEPT_FREE_BY_LARGE : keptFree())) {
                 leased = after;
@@ -130,16 +127,16 @@ final class SegmentMemory {
 
     void returnSegment(long capacity) {
         synchronized (this) {
-            long after = leased - Segment.memory(capacity);
+            long after = leased - capacity;
             account.release(charge(admitted, leased) - charge(admitted, after));
             leased = after;
         }
-        serve();
+        serve(null);
     }
 
-    /** {@return the memory that is charged for this number of forms and the memory of their segments} */
+    /** {@return the memory that is charged for this number of forms, and for segments of this total capacity} */
     private static long charge(long admitted, long leased) {
-        return admitted * SMALL + (admitted == 0 ? leased : Math.max(leased, RESERVED));
+        return admitted * SMALL + (admitted == 0 ? leased : Math.max(leased, MIN_SEGMENT));
     }
 
     private long keptFree() {
@@ -171,22 +168,23 @@ final class SegmentMemory {
         return waiting.granted;
     }
 
-    private void serve() {
-        for (Runnable turn = next(); turn != null; turn = next()) {
+    /** @param closed why all forms fail that wait, or null */
+    private void serve(@Nullable Throwable closed) {
+        for (Runnable turn = next(closed); turn != null; turn = next(closed)) {
             turn.run(); // without the lock
         }
     }
 
     /** {@return a task that ends the wait of one form; null if all must continue to wait} */
-    private synchronized @Nullable Runnable next() {
+    private synchronized @Nullable Runnable next(@Nullable Throwable closed) {
         for (ArrayDeque<Waiting> queue : queues) {
             Waiting first = queue.peek();
             if (first == null) {
                 continue;
             }
-            boolean isCancelled = first.granted.isDone();
-            long bytes = isCancelled ? 0 : first.attempt.getAsLong();
-            if (bytes == 0 && !isCancelled && waited(first, queue) <= maxWaitNanos) {
+            boolean isOver = closed != null || first.granted.isDone();
+            long bytes = isOver ? 0 : first.attempt.getAsLong();
+            if (bytes == 0 && !isOver && waited(first, queue) <= maxWaitNanos) {
                 continue;
             }
             queue.remove();
@@ -195,9 +193,12 @@ final class SegmentMemory {
                 continuedNanos = queue == continuing ? now : continuedNanos;
                 return () -> grant(first, bytes, queue);
             }
-            return () -> first.granted.completeExceptionally(MultipartException.because(Reason.MEMORY_FULL)
-                    .limit(budget.capacity())
-                    .build());
+            return () -> first.granted.completeExceptionally(
+                    closed != null
+                            ? closed
+                            : MultipartException.because(Reason.MEMORY_FULL)
+                                    .limit(budget.capacity())
+                                    .build());
         }
         return null;
     }
@@ -226,23 +227,10 @@ final class SegmentMemory {
             }
             polling = true;
         }
-        Futures.tryCall(() -> store.after(POLL)).whenComplete((passed, closed) -> { // without the lock
+        Futures.tryCall(() -> store.after(POLL)).whenComplete((passed, failure) -> { // without the lock
             polling = false;
-            if (closed == null) {
-                serve();
-                poll();
-            } else {
-                failAll(Futures.unwrap(closed));
-            }
+            serve(failure == null ? null : Futures.unwrap(failure));
+            poll();
         });
-    }
-
-    private void failAll(Throwable reason) {
-        List<Waiting> all = new ArrayList<>();
-        synchronized (this) {
-            queues.forEach(all::addAll);
-            queues.forEach(ArrayDeque::clear);
-        }
-        all.forEach(each -> each.granted.completeExceptionally(reason)); // without the lock
     }
 }

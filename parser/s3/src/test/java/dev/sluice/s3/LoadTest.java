@@ -97,7 +97,7 @@ class LoadTest {
     @Test
     void largeFile_needsNoMoreMemoryThanASmallOne() throws Exception {
         // One segment is being filled, two are being sent, and the client may still be reading a fourth.
-        long most = 4 * Segment.memory(8 * MIB) + MIB;
+        long most = 33L * MIB;
         for (String mebibytes : List.of("64", System.getProperty("sluice.large", "256"))) {
             long peak = upload(mebibytes, 1);
             assertTrue(peak <= most, mebibytes + " MiB took " + peak);

@@ -150,7 +150,7 @@ class RequestTest {
             var unused = body.subscribe(queued::add);
             return new CompletableFuture<>();
         });
-        store.upload(TARGET, "id", 1, segment.seal()).cancel(true);
+        store.upload(TARGET, "id", 1, segment).cancel(true);
         segment.release();
         Arrays.fill(memory, (byte) 9); // another form uses the memory
         assertEquals(List.of(ByteBuffer.wrap(new byte[] {1, 2, 3})), queued);
