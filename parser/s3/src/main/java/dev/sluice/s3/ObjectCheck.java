@@ -50,12 +50,14 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     private CompletableFuture<Stored> lookAt(
             Target target, long size, String crc32, String composite, @Nullable Throwable failure) {
         return Futures.compose(head(target), (found, problem) -> {
-            if (problem != null) {
-                Throwable reason = Objects.requireNonNullElse(failure, problem);
-                if (reason != problem) {
-                    reason.addSuppressed(problem);
-                }
+            if (problem != null
+                    && failure != null) { // unless the store has rejected the request, the object may be stored
+                boolean isRejected = Retries.isPermanent(failure) || problem instanceof ResponseException;
+                Throwable reason = isRejected ? failure : problem;
+                reason.addSuppressed(isRejected ? problem : failure);
                 return CompletableFuture.failedFuture(reason);
+            } else if (problem != null) {
+                return CompletableFuture.failedFuture(problem);
             } else if (found == null
                     || !Objects.equals(
                             target.metadata().get("form"), found.metadata().get("form"))) { // stored by another form

@@ -152,7 +152,7 @@ final class Retries {
         return failure instanceof SdkClientException ? Cause.CONNECTION : null;
     }
 
-    /** {@return whether a conditional write must not be repeated, because the store would reject it again} */
+    /** {@return whether the store has rejected a request for a reason that stays the same} */
     static boolean isPermanent(Throwable failure) {
         S3Exception e = response(failure);
         return e != null
@@ -180,8 +180,9 @@ final class Retries {
     private static @Nullable String unavailability(Throwable failure) {
         if (transientCause(failure) == Cause.BUSY) {
             return "is too busy";
-        } else if (failure instanceof ApiCallAttemptTimeoutException) {
-            return "does not respond in time";
+        } else if (failure instanceof ApiCallAttemptTimeoutException
+                || rootCause(failure) instanceof TimeoutException) {
+            return "does not respond in time"; // or all connections are in use for too long
         } else if (isStatus(failure, 409)) {
             return "is writing this key for another request";
         } else if (failure instanceof S3Exception e && "NoSuchUpload".equals(code(e))) {

@@ -33,7 +33,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
@@ -190,45 +189,26 @@ class RequestTest {
         assertEquals("the object store does not respond in time (UploadPart)", late.getMessage());
     }
 
-    @Test
-    void request_succeedingAtTheLastAttempt_succeeds() throws Exception {
-        AtomicInteger made = new AtomicInteger();
-        UploadPartResponse response = UploadPartResponse.builder().eTag("tag").build();
-        ObjectStore.Piece piece = get(upload(
-                3,
-                () -> made.incrementAndGet() < 3
-                        ? CompletableFuture.failedFuture(
-                                S3Exception.builder().statusCode(503).build())
-                        : CompletableFuture.completedFuture(response)));
-        assertEquals("tag", piece.tag());
-    }
-
     @ParameterizedTest
-    @ValueSource(strings = {"RequestTimeTooSkewed", "XAmzContentSHA256Mismatch", "ExpiredToken"})
-    void transientError_isRetried(String code) throws Exception {
-        AtomicInteger made = new AtomicInteger();
-        get(upload(3, () -> {
-            if (made.incrementAndGet() > 1) {
-                return CompletableFuture.completedFuture(
-                        UploadPartResponse.builder().eTag("tag").build());
-            }
-            return CompletableFuture.failedFuture(S3Exception.builder()
-                    .statusCode(403)
-                    .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
-                    .build());
-        }));
-        assertEquals(2, made.get());
-    }
-
-    @Test
-    void lostConnection_isRetried() throws Exception {
+    @ValueSource(
+            strings = {
+                "403 RequestTimeTooSkewed",
+                "403 ExpiredToken",
+                "400 XAmzContentSHA256Mismatch",
+                "503 SlowDown",
+                "lost connection"
+            })
+    void transientFailure_isRetried(String failure) throws Exception {
         AtomicInteger made = new AtomicInteger();
         UploadPartResponse response = UploadPartResponse.builder().eTag("tag").build();
-        get(upload(
-                2,
-                () -> made.incrementAndGet() == 1
-                        ? CompletableFuture.failedFuture(SdkClientException.create("lost"))
-                        : CompletableFuture.completedFuture(response)));
+        ObjectStore.Piece piece = get(upload(2, () -> {
+            if (made.incrementAndGet() > 1) {
+                return CompletableFuture.completedFuture(response);
+            }
+            return CompletableFuture.failedFuture(
+                    failure.startsWith("lost") ? SdkClientException.create(failure) : ResponseTest.response(failure));
+        }));
+        assertEquals("tag", piece.tag());
         assertEquals(2, made.get());
     }
 
@@ -268,6 +248,8 @@ class RequestTest {
         "refused late,                   the object store cannot be reached: Connection refused: /127.0.0.1:1",
         "refused handshake,              UploadPart failed: failed",
         "error refused late late late,   the object store cannot be reached: Connection refused: /127.0.0.1:1",
+        "conflict gone,                  the object store is writing this key for another request (UploadPart)",
+        "late late,                      the object store does not respond in time (UploadPart)",
         "conflict refused late late gone, the object store is writing this key for another request (UploadPart)"
     })
     void failures_theMostExactIsReported(String failures, String message) {
@@ -277,13 +259,7 @@ class RequestTest {
                 "late", SdkClientException.create("failed", new TimeoutException("Acquire operation took too long")),
                 "handshake", SdkClientException.create("failed", new SSLHandshakeException("no trusted certificate")),
                 "error", S3Exception.builder().statusCode(500).build(),
-                "conflict",
-                        S3Exception.builder()
-                                .statusCode(409)
-                                .awsErrorDetails(AwsErrorDetails.builder()
-                                        .errorCode("OperationAborted")
-                                        .build())
-                                .build(),
+                "conflict", ResponseTest.response("409 OperationAborted"),
                 "gone", S3Exception.builder().statusCode(404).build());
         Iterator<String> next = List.of(failures.split(" ")).iterator();
         CompletableFuture<ObjectStore.Piece> piece =

@@ -7,20 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.MultipartException;
-import dev.sluice.form.StoreMetrics;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.reactivestreams.Subscription;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
@@ -246,17 +244,6 @@ class ResponseTest {
             .build();
 
     @Test
-    void write_keepsNoBuffer() {
-        byte[] record = new byte[1 << 19];
-        long before = UnpooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
-        for (int i = 0; i < 128; i++) {
-            failure(store.write("key", record, null)); // the response has no checksum
-        }
-        long kept = UnpooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() - before;
-        assertTrue(kept < 32 << 20, () -> kept + " bytes"); // concurrent tests use some
-    }
-
-    @Test
     void object_ofAStoreWithoutChecksums_isReadBack() throws Exception {
         ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
         assertEquals(3, store.put(target, Segment.of(CONTENT)).get().size());
@@ -291,14 +278,24 @@ class ResponseTest {
         assertEquals(List.of(), client.deleted);
     }
 
-    /** The key has an object of another application, which has no form. */
-    @Test
-    void forbiddenObject_whoseCheckFailsToo_isReportedAsForbidden() {
+    /** A check with the status 200 finds an object of another application, which has no form. */
+    @ParameterizedTest
+    @CsvSource({
+        "403 AccessDenied,       200,              PutObject failed with status 403 AccessDenied",
+        "403 AccessDenied,       503 SlowDown,     PutObject failed with status 403 AccessDenied",
+        "503 SlowDown,           200,              the object store is too busy (PutObject)",
+        "503 SlowDown,           403 AccessDenied, HeadObject failed with status 403 AccessDenied",
+        "412 PreconditionFailed, 503 SlowDown,     the object store is too busy (HeadObject)"
+    })
+    void object_whoseRequestAndCheckFail_isReportedByTheMoreExactOne(String sent, String check, String message) {
         ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of("form", "id"), false);
-        client.sent = CompletableFuture.failedFuture(response(403, "AccessDenied"));
+        client.sent = CompletableFuture.failedFuture(response(sent));
+        if (!check.equals("200")) {
+            client.headed = CompletableFuture.failedFuture(response(check));
+        }
         Throwable failure = failure(store.put(target, Segment.of(CONTENT)));
-        assertEquals("PutObject failed with status 403 AccessDenied", failure.getMessage());
-        assertEquals("the response of the object store lacks the form", failure.getSuppressed()[0].getMessage());
+        assertEquals(message, failure.getMessage());
+        assertEquals(1, failure.getSuppressed().length);
     }
 
     @Test
@@ -387,23 +384,12 @@ class ResponseTest {
         assertEquals(4, client.aborts);
     }
 
-    /** After a conflict, the store may no longer have the upload. Then the conflict is the better reason than the 404. */
-    @Test
-    void conflict_repeatedAndThenMissing_isReportedAsConflict() {
-        Iterator<S3Exception> responses = List.of(
-                        response(409, "ConditionalRequestConflict"), response(404, "NoSuchUpload"))
-                .iterator();
-        Retries retries = new Retries(3, 1, pause -> CompletableFuture.completedFuture(null), StoreMetrics.NONE);
-        Throwable failure = failure(
-                retries.trying("CompleteMultipartUpload", () -> CompletableFuture.failedFuture(responses.next())));
-        assertEquals(MultipartException.Reason.UNAVAILABLE, ((MultipartException) failure).reason());
-    }
-
-    private static S3Exception response(int status, String code) {
-        AwsErrorDetails details = AwsErrorDetails.builder().errorCode(code).build();
-        S3Exception.Builder response = S3Exception.builder();
-        response.statusCode(status).awsErrorDetails(details);
-        return (S3Exception) response.build();
+    static Throwable response(String statusAndCode) {
+        String[] of = statusAndCode.split(" ");
+        return S3Exception.builder()
+                .statusCode(Integer.parseInt(of[0]))
+                .awsErrorDetails(AwsErrorDetails.builder().errorCode(of[1]).build())
+                .build();
     }
 
     @Test
