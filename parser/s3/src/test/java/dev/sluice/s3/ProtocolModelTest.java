@@ -16,9 +16,9 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * Models of the commit protocol and of the one that it replaced, explored exhaustively.
+ * A model of the commit protocol, explored exhaustively.
  *
- * <p>A model has one form of two files, its node, two sweepers and an application that deletes the form. A second form with its node would
+ * <p>It has one form of two files, its node, two sweepers and an application that deletes the form. A second form with its node would
  * share no key with the first, and no variable of a sweeper: each sweeper may start on a form at any time, because its clock may be wrong.
  * So the states of two forms are the pairs of the states of one, and exploring one form explores both.
  *
@@ -265,47 +265,5 @@ class ProtocolModelTest {
                 assertTrue(!explore(protocol(mistake)).broken.isEmpty(), mistake + " was not found");
             }
         }
-    }
-
-    /** The previous protocol: files become visible one by one, while a note lists them. Deleting the note stores the form. */
-    private static Model noteProtocol() {
-        Model m = new Model();
-        for (String name : List.of("note", "hadNote", "node", "file0", "file1", "sweeper")) {
-            m.set(name, 0);
-        }
-        m.step("write note", s -> s.get("node") == 0, s -> {
-            s.set("note", 1);
-            s.set("hadNote", 1);
-            s.set("node", 1);
-        });
-        m.step("publish 0", s -> s.get("node") == 1, s -> {
-            s.set("file0", 1);
-            s.set("node", 2);
-        });
-        m.step("publish 1", s -> s.get("node") == 2, s -> {
-            s.set("file1", 1);
-            s.set("node", 3);
-        });
-        // HEAD, then DELETE if the note is there; a lost or stale response to HEAD says that it is not.
-        m.step("delete note", 2, s -> s.get("node") == 3, (s, isSeen) -> {
-            s.set("note", isSeen == 1 ? 0 : s.get("note"));
-            s.set("node", 4);
-        });
-        m.step("sweep", s -> s.is("note"), s -> {
-            s.set("file0", 0);
-            s.set("file1", 0);
-            s.set("note", 0);
-        });
-        m.invariant(
-                "a form confirmed with status 200 has all its files",
-                s -> s.get("node") != 4 || s.is("file0") && s.is("file1"));
-        return m;
-    }
-
-    @Test
-    void previousProtocol_losesAForm() {
-        Found found = explore(noteProtocol());
-        assertEquals("a form confirmed with status 200 has all its files", found.broken);
-        assertTrue(found.trace.contains("delete note 0"), found.trace::toString);
     }
 }
