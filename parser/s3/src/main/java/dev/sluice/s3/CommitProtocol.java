@@ -4,9 +4,11 @@ import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
@@ -89,7 +91,7 @@ final class CommitProtocol {
     static final String DELETION = "delete";
 
     static final int MAX_ATTEMPTS = 6;
-    static final Duration PAUSE = Duration.ofMillis(50);
+    private static final Duration PAUSE = Duration.ofMillis(50);
 
     /** The numbers of files, in keys of files and of intents. */
     private static final String NUMBER = "[1-9][0-9]*";
@@ -144,9 +146,61 @@ final class CommitProtocol {
     /** {@return whether the protocol may write or delete an object of this key} */
     boolean isOwn(String key) {
         return key.startsWith(open)
-                || key.startsWith(prefix + StoreProbe.FOLDER)
                 || key.startsWith(prefix)
                         && key.substring(prefix.length()).matches(ID + "/(" + NUMBER + "|form\\.json)");
+    }
+
+    // ---- before the first form
+
+    /**
+     * Checks that the bucket exists, and that the store obeys both conditions for a single client. A condition counts as obeyed only if the
+     * store rejects a write because of it. After any other failure that may be temporary, the step is repeated. The object is written as the
+     * intent of a form that does not exist, so that sweeps delete it if the process is killed.
+     *
+     * @return a future that completes if the store can be used, and otherwise fails with the reason
+     */
+    CompletableFuture<Void> probe() {
+        String key = intentKey(random(), "probe");
+        return store.list(open, null) // some stores create a missing bucket when an object is written
+                .thenCompose(listed -> probe(key, "1", null, null, 1)
+                        .thenCompose(first -> probe(key, "2", null, "If-None-Match", 1))
+                        .thenCompose(first -> probe(key, "3", "\"0\"", "If-Match", 1))
+                        .thenCompose(first -> probe(key, "4", first.etag(), null, 1))
+                        .handle((done, failure) -> store.delete(List.of(key)).handle((gone, problem) -> failure))
+                        .thenCompose(Function.identity()))
+                .thenCompose(failure ->
+                        failure == null ? Futures.DONE : CompletableFuture.failedFuture(Futures.unwrap(failure)));
+    }
+
+    /**
+     * Writes a value under a condition, and reads the object back.
+     *
+     * @param violated the header whose condition does not hold, so that the write must fail; null if the condition holds
+     * @return the object, if the store obeys the condition
+     */
+    private CompletableFuture<ObjectStore.Content> probe(
+            String key, String value, @Nullable String etag, @Nullable String violated, int attempt) {
+        byte[] bytes = value.getBytes(StandardCharsets.US_ASCII);
+        return store.write(key, bytes, etag)
+                .handle((written, failure) -> failure == null ? null : Futures.unwrap(failure))
+                .thenCompose(failure -> store.read(key).thenCompose(found -> {
+                    boolean isWritten = found != null && Arrays.equals(found.bytes(), bytes);
+                    boolean isRejected = failure instanceof FileAlreadyExistsException;
+                    if (found != null && (violated == null ? isWritten : isRejected)) {
+                        return CompletableFuture.completedFuture(found);
+                    } else if (!isWritten
+                            && attempt < MAX_ATTEMPTS
+                            && (failure == null || !Retries.isPermanent(failure))) {
+                        return store.after(PAUSE.multipliedBy(1L << attempt))
+                                .thenCompose(paused -> probe(key, value, etag, violated, attempt + 1));
+                    }
+                    String reason = violated == null
+                            ? "the object store does not show what was written to it"
+                            : "the object store ignores the header " + violated
+                                    + ", without which forms cannot be committed safely; use another store";
+                    return CompletableFuture.failedFuture(
+                            failure == null || isWritten || isRejected ? new IOException(reason) : failure);
+                }));
     }
 
     // ---- for a form

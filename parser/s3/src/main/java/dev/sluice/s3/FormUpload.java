@@ -307,7 +307,8 @@ final class FormUpload {
 
     /** Stores a file as an object, if it is time and all of it has been received. */
     private void store(S3Sink file, boolean isTime) {
-        if (isTime && file.isUploaded() && !file.isStoring) {
+        boolean isUploaded = file.pieceCount > 0 && file.pieces.size() == file.pieceCount;
+        if (isTime && isUploaded && !file.isStoring) {
             file.isStoring = true;
             events.cancellable(
                     sinks.store.complete(
@@ -456,13 +457,11 @@ final class FormUpload {
         CompletableFuture<?> done = Futures.DONE;
         for (S3Sink file : files) {
             String upload = file.uploadId();
-            if (upload != null && file.stored == null) {
-                if (!(file.isChosen && file.isStoring)) { // its object may already be complete, and then stays
-                    IsolatedCall.run(() -> sinks.store.metrics().aborted());
-                    done = done.thenCompose(
-                                    before -> sinks.store.abort(new ObjectStore.Upload(file.target.key(), upload)))
-                            .handle((aborted, cause) -> null); // a sweep tries again
-                }
+            boolean mayStay = file.isChosen && file.isStoring; // its object may already be complete
+            if (upload != null && file.stored == null && !mayStay) {
+                IsolatedCall.run(() -> sinks.store.metrics().aborted());
+                done = done.thenCompose(before -> sinks.store.abort(new ObjectStore.Upload(file.target.key(), upload)))
+                        .handle((aborted, cause) -> null); // a sweep tries again
             }
         }
         List<String> intents = files.stream()

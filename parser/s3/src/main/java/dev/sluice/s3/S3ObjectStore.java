@@ -43,7 +43,10 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
+import software.amazon.awssdk.services.s3.model.DeletedObject;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 import software.amazon.awssdk.services.s3.model.Tag;
 import software.amazon.awssdk.services.s3.model.Tagging;
@@ -71,7 +74,6 @@ public final class S3ObjectStore implements ObjectStore {
     private final Retries retries;
     private final BodyLimit bodies;
     private final ObjectCheck check;
-    private final ObjectDeletion deletion;
     private final @Nullable Duration attemptTimeout;
     private final @Nullable String encryption;
     private final @Nullable String encryptionKey;
@@ -92,7 +94,6 @@ public final class S3ObjectStore implements ObjectStore {
         this.retries = new Retries(builder.attempts, builder.pauseMillis, this::after, metrics);
         this.bodies = new BodyLimit(metrics, builder.attemptTimeout, System::nanoTime);
         this.check = new ObjectCheck(client, bucket, retries);
-        this.deletion = new ObjectDeletion(client, bucket, retries);
         this.attemptTimeout = given != null ? null : builder.attemptTimeout;
         this.encryption = builder.encryption;
         this.encryptionKey = builder.encryptionKey;
@@ -342,9 +343,61 @@ public final class S3ObjectStore implements ObjectStore {
                                 requireNext(page.isTruncated(), page.nextContinuationToken()))));
     }
 
+    /**
+     * {@inheritDoc} In a bucket with versioning, a delete marker hides all versions of a key. The versions are deleted first, and the markers
+     * last, so that a deletion that fails half-way does not reveal an older version.
+     */
     @Override
     public CompletableFuture<Void> delete(List<String> keys) {
-        return deletion.delete(keys);
+        return deleteAll(keys.stream().map(key -> identifier(key, null)).toList())
+                .thenCompose(response -> Futures.each(
+                        response.deleted().stream()
+                                .filter(deleted -> Boolean.TRUE.equals(deleted.deleteMarker()))
+                                .map(DeletedObject::key)
+                                .toList(),
+                        this::deleteVersions));
+    }
+
+    private static ObjectIdentifier identifier(String key, @Nullable String version) {
+        return ObjectIdentifier.builder().key(key).versionId(version).build();
+    }
+
+    private CompletableFuture<DeleteObjectsResponse> deleteAll(List<ObjectIdentifier> objects) {
+        return retries.trying(
+                "DeleteObjects",
+                () -> client.deleteObjects(request -> request.bucket(bucket).delete(these -> these.objects(objects)))
+                        .thenApply(response -> {
+                            if (response.deleted().size() < objects.size()) {
+                                String message = "objects could not be deleted: " + response.errors();
+                                boolean mayPass = response.errors().stream()
+                                        .allMatch(error -> Retries.transientCause(error.code()) != null);
+                                throw new CompletionException(
+                                        mayPass ? ResponseException.incomplete(message) : new IOException(message));
+                            }
+                            return response;
+                        }));
+    }
+
+    /** Deletes the versions of a key, and then its delete markers. */
+    private CompletableFuture<Void> deleteVersions(String key) {
+        return retries.trying("ListObjectVersions", () -> {
+                    List<ObjectIdentifier> versions = new ArrayList<>();
+                    List<ObjectIdentifier> markers = new ArrayList<>();
+                    return client.listObjectVersionsPaginator(
+                                    request -> request.bucket(bucket).prefix(key))
+                            .subscribe(page -> {
+                                requireNext(page.isTruncated(), page.nextKeyMarker());
+                                page.versions().stream()
+                                        .filter(version -> version.key().equals(key))
+                                        .forEach(version -> versions.add(identifier(key, version.versionId())));
+                                page.deleteMarkers().stream()
+                                        .filter(marker -> marker.key().equals(key))
+                                        .forEach(marker -> markers.add(identifier(key, marker.versionId())));
+                            })
+                            .thenApply(listed -> List.of(versions, markers));
+                })
+                .thenCompose(found -> Futures.inBatches(found.get(0), this::deleteAll)
+                        .thenCompose(deleted -> Futures.inBatches(found.get(1), this::deleteAll)));
     }
 
     @Override

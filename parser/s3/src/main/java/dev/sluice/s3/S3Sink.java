@@ -250,9 +250,4 @@ final class S3Sink implements PartSink {
             content = null;
         }
     }
-
-    /** {@return whether all pieces are stored, so that the upload can be completed} */
-    boolean isUploaded() {
-        return pieceCount > 0 && pieces.size() == pieceCount;
-    }
 }

@@ -91,7 +91,7 @@ public class S3Sinks {
             }
             probed = made;
         }
-        Futures.forward(Futures.tryCall(new StoreProbe(protocol)::run), made); // without the lock
+        Futures.forward(Futures.tryCall(protocol::probe), made); // without the lock
         return made;
     }
 

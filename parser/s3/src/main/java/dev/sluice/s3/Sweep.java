@@ -4,7 +4,6 @@ import dev.sluice.task.IsolatedCall;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,7 +12,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** One sweep, as {@link CommitProtocol} describes it. It processes forms one at a time. Forms that cannot be swept do not stop it. */
@@ -45,33 +43,21 @@ final class Sweep {
         this.clock = clock;
     }
 
-    /** {@return the counts of a sweep, which ends the forms whose intents are old, and deletes the objects that probes have left} */
+    /** {@return the counts of a sweep, which ends the forms whose intents are old} */
     CompletableFuture<S3Sinks.Swept> run() {
         Map<String, Open> found = new LinkedHashMap<>();
         return protocol.pages(protocol.open, null, page -> {
                     page.objects().forEach(intent -> add(found, intent, page.now()));
                     return Futures.DONE;
                 })
-                .thenCompose(listed -> {
-                    List<Supplier<CompletableFuture<Void>>> steps = new ArrayList<>(List.of(this::deleteOldProbes));
-                    found.values().stream()
-                            .filter(form -> isOld(form.youngest(), form.now))
-                            .forEach(form -> steps.add(() -> sweep(form)));
-                    return Futures.each(steps, Supplier::get);
-                })
+                .thenCompose(listed -> Futures.each(
+                        found.values().stream()
+                                .filter(form -> !form.youngest().isAfter(form.now.minus(maxAge)))
+                                .toList(),
+                        this::sweep))
                 .whenComplete((done, failure) ->
                         IsolatedCall.run(() -> protocol.store.metrics().swept(uploads, objects)))
                 .thenApply(done -> new S3Sinks.Swept(forms, uploads, objects));
-    }
-
-    private CompletableFuture<Void> deleteOldProbes() {
-        return protocol.pages(
-                protocol.prefix + StoreProbe.FOLDER,
-                null,
-                page -> protocol.deleteAll(page.objects().stream()
-                        .filter(probe -> isOld(probe.modified(), page.now()))
-                        .map(ObjectStore.Listed::key)
-                        .toList()));
     }
 
     private void add(Map<String, Open> found, ObjectStore.Listed intent, Instant now) {
@@ -81,10 +67,6 @@ final class Sweep {
                     .intents
                     .put(path[1], intent.modified());
         }
-    }
-
-    private boolean isOld(Instant modified, Instant now) {
-        return !modified.isAfter(now.minus(maxAge));
     }
 
     /**

@@ -22,10 +22,10 @@ final class StoreHealth {
 
     /**
      * {@return the reason why the store cannot be used, or empty if the store responds} Makes one request: it lists a
-     * prefix that has few objects.
+     * prefix that has no objects.
      */
     static Optional<Exception> check(ObjectStore store, S3Properties properties) {
-        return failure(store.list(properties.prefix() + ".probe/", null), MAX_WAIT, properties);
+        return failure(store.list(properties.prefix() + ".health/", null), MAX_WAIT, properties);
     }
 
     /** {@return the failure of a check, or empty if it succeeds} Blocks for at most {@code limit}. */

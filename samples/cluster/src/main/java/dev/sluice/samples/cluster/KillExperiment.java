@@ -405,10 +405,7 @@ final class KillExperiment {
                 }
             }
             found.values().forEach(file -> keys.remove(file.key()));
-            // A node writes probes when it starts. They remain if it is killed at that time.
-            keys.removeIf(key -> key.endsWith("/form.json")
-                    || key.startsWith(PREFIX + ".open/")
-                    || key.startsWith(PREFIX + ".probe/"));
+            keys.removeIf(key -> key.endsWith("/form.json") || key.startsWith(PREFIX + ".open/"));
             keys.forEach(key -> out.println("no form has the file " + key));
             int uploads = client.listMultipartUploads(request -> request.bucket(Cluster.BUCKET))
                     .join()
