@@ -12,6 +12,7 @@ import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpExpectationFailedEvent;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -335,6 +336,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             executeLater(ctx, () -> {});
         } else if (ConnectionCloser.isStreamReset(ctx, event)) {
             closer.close(ctx);
+        } else if (event instanceof HttpExpectationFailedEvent && request.isForNextHandlers()) {
+            request.skipBody();
         }
         ctx.fireUserEventTriggered(event);
     }

@@ -65,6 +65,11 @@ final class RequestState {
         last |= message instanceof HttpObject part && part.decoderResult().isFailure();
     }
 
+    /** Records that no more of the body follows. After a rejected expectation, the decoder continues with the next request. */
+    void skipBody() {
+        fullyReceived = true;
+    }
+
     /**
      * Begins the response, and sets its {@code Connection} header.
      *

@@ -298,6 +298,20 @@ class PipelineOrderTest {
         }
     }
 
+    /** The codec then expects the next request, and passes on no end of the body. */
+    @Test
+    void aggregatorAfterFormHandler_rejectsAnExpectation_nextFormIsReceived() throws IOException {
+        connect(false, () -> new HttpObjectAggregator(100));
+        for (int i = 0; i < 2; i++) {
+            NettyServer.send(
+                    socket, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
+            assertResponse(413);
+            sendForm(1000);
+            assertResponse(200);
+        }
+        assertEquals(2000, upload.bytes.get());
+    }
+
     // ---- HttpServerExpectContinueHandler
 
     @Test
