@@ -7,6 +7,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
 import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2ResetFrame;
 import io.netty.handler.ssl.SslHandler;
 
@@ -112,6 +113,11 @@ final class ConnectionCloser {
     /** {@return whether {@code event} is the reset of an HTTP/2 stream by the client} */
     static boolean isStreamReset(ChannelHandlerContext ctx, Object event) {
         return isStream(ctx.channel()) && event instanceof Http2ResetFrame;
+    }
+
+    /** {@return whether {@code cause} is an error of the client on an HTTP/2 stream} The codec closes the stream after reporting it. */
+    static boolean isStreamError(ChannelHandlerContext ctx, Throwable cause) {
+        return isStream(ctx.channel()) && cause instanceof Http2Exception;
     }
 
     /** Uses no class of the HTTP/2 codec, because that codec is optional. */

@@ -345,12 +345,15 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         FormExchange form = request.form();
-        if (form != null && !form.isOver() && !(cause instanceof IOException)) {
-            form.abort(cause);
-        } else if (closer.hasBegun() || !request.isDone() && !request.isForNextHandlers()) {
+        boolean isForm = !request.isDone() && !request.isForNextHandlers();
+        if (closer.hasBegun() || isForm && cause instanceof IOException) {
             closer.close(ctx);
-        } else {
+        } else if (!isForm) {
             ctx.fireExceptionCaught(cause);
+        } else if (form != null && !form.discardsBody() && !ConnectionCloser.isStreamError(ctx, cause)) {
+            form.abort(cause);
+        } else { // the response is on its way: a decompressor fails again for each piece of a damaged body
+            request.markLast();
         }
     }
 }

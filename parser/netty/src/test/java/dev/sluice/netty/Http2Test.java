@@ -255,6 +255,22 @@ class Http2Test {
         new Stream(new Upload()).send(body, true).assertNext("status 200");
     }
 
+    /** The codec resets the stream after it has reported the error. The client is at fault, not the server. */
+    @Test
+    void bodyLongerThanItsContentLength_isNotLoggedAsAnErrorOfTheServer() throws Exception {
+        try (ErrorLog log = new ErrorLog()) {
+            Upload upload = new Upload();
+            Stream stream = new Stream(upload, "content-length", "5");
+            upload.optionsCalled.get(2, TimeUnit.MINUTES); // before that, the server has not seen the request
+            stream.send(Upload.body(10), true).assertNext("reset " + Http2Error.PROTOCOL_ERROR.code());
+            Throwable failure = upload.failure.get(2, TimeUnit.MINUTES);
+            assertEquals(
+                    Reason.TRUNCATED,
+                    assertInstanceOf(MultipartException.class, failure).reason());
+            assertEquals(List.of(), log.messages);
+        }
+    }
+
     @Test
     void connectionClose_withUnreadDataOnAStream_endsItsForms() throws Exception {
         Upload upload = new Upload().shut();

@@ -875,6 +875,34 @@ class MultipartHandlerTest {
         assertFalse(channel.isOpen());
     }
 
+    /** A later request may have lost a message. */
+    @Test
+    void exceptionCaught_beforeTheResponse_connectionIsClosedAfterIt() {
+        open(onLoop());
+        upload.response = new CompletableFuture<>();
+        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.pipeline().fireExceptionCaught(new DecoderException("on purpose"));
+        assertTrue(channel.isOpen());
+        upload.response.complete(Upload.text(200, ""));
+        assertAnswer(200, true);
+    }
+
+    /** The decompressor fails for each piece. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @SuppressWarnings("deprecation") // the constructor is also in Netty 4.1.118
+    void damagedCompression_inSeveralPieces_isAnsweredWith400(boolean onWorkers) {
+        open(onWorkers ? onWorkers(workers) : onLoop(), new HttpContentDecompressor());
+        channel.pipeline().fireChannelRead(head("/upload", "Content-Encoding", "gzip"));
+        for (int i = 0; i < 3; i++) {
+            channel.pipeline().fireChannelRead(content(new byte[100]));
+            workers.run();
+        }
+        channel.flushInbound();
+        assertAnswer(400, true);
+        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
+    }
+
     @Test
     void receiver_throws_isAnsweredWith500AndFormIsClosed() {
         FormReceiver broken = new FormReceiver() {
