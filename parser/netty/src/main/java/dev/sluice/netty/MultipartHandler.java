@@ -252,6 +252,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             group.order().check(ctx, head);
         }
         if (form != null) {
+            ctx.channel().config().setAutoRead(false); // a later handler may have turned it on again
             if (!(head instanceof HttpContent)) {
                 inbound.remove();
             }

@@ -24,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  * handles one request at a time: the next request waits until this handler or a later handler has written the response
  * to the current request. After a response with {@code Connection: close}, it gives the client up to {@link
  * Builder#drainTimeout} to read the response, and then closes the connection. With TLS or HTTP/2, it closes at once if it has
- * received the whole request. Later handlers do not need to close the connection.
+ * received the whole request. Later handlers do not need to close the connection. They cannot pause it with {@code
+ * setAutoRead}. A later handler that must slow a client down needs {@code ChannelOption.AUTO_READ} set to false on the channel, and
+ * calls {@code ctx.read()} for each read.
  *
  * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are
  * two exceptions: more than about 64 KiB or 256 messages are unread before the end of the connection, or all

@@ -409,6 +409,22 @@ class MultipartHandlerTest {
         }
     }
 
+    /** A proxy may turn it on when its other connection is writable again. */
+    @Test
+    void autoRead_turnedOnByTheNextHandler_isOffWhileAFormIsReceived() {
+        open(onLoop());
+        channel.writeInbound(head("/other"), LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.releaseInbound();
+        channel.config().setAutoRead(true);
+        channel.writeOutbound(Upload.text(200, ""));
+        channel.<FullHttpResponse>readOutbound().release();
+        channel.runPendingTasks();
+        channel.writeInbound(head("/upload"));
+        assertFalse(channel.config().isAutoRead());
+        channel.writeInbound(content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
+        assertAnswer(200, false);
+    }
+
     /** {@link HttpContentDecompressor} requests a read after each read that brought it nothing. */
     @Test
     @SuppressWarnings("deprecation") // the replacement is not in Netty 4.1.118
