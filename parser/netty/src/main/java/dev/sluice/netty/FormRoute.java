@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 public interface FormRoute {
     /**
      * {@return the receiver of the form in the body of {@code request}, or null to pass the request to the next handlers}
-     * Called on the event loop when the head of the request has been received.
+     * Called on the event loop when the head of the request has been received. If it throws, the connection is closed without a response.
      *
      * @param request the head of the request, which may be malformed: see its {@link HttpRequest#decoderResult()}. If a receiver is
      *     returned for a malformed head, only its {@link FormReceiver#failed} is called, which responds with the status 400 by default. If

@@ -55,7 +55,7 @@ public final class NettyUploads {
         // @start region="pipeline"
         FormReceiver upload = (form, trailers) -> completedStage(answer(form));
         FormRoute route =
-                request -> new QueryStringDecoder(request.uri()).path().equals("/upload") ? upload : null;
+                request -> new QueryStringDecoder(request.uri()).rawPath().equals("/upload") ? upload : null;
         var handlers = MultipartHandlers.builder(forms, route, workers).build(); // one per process
         server.childHandler(new ChannelInitializer<>() {
             @Override

@@ -16,6 +16,7 @@ import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.testkit.BrowserForm;
 import dev.sluice.testkit.Clamd;
 import dev.sluice.testkit.Installed;
+import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.Seaweed;
 import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TenUploads;
@@ -24,7 +25,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import java.io.IOException;
-import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -94,9 +94,12 @@ class TenUploadsTest {
             try {
                 int port = ((InetSocketAddress) server.localAddress()).getPort();
                 assertEquals(TenUploads.all(200), send(port, "image/jpeg", 1 << 20));
-                HttpURLConnection other =
-                        (HttpURLConnection) upload(port).resolve("/").toURL().openConnection();
-                assertEquals(404, other.getResponseCode());
+                try (RawHttp other = new RawHttp(port)) {
+                    for (String path : List.of("/", "/100%")) {
+                        other.send("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+                        assertEquals(404, other.response().status(), path);
+                    }
+                }
                 String shown = BrowserForm.submit(upload(port).resolve("/upload?album=1"), "photo", root);
                 assertTrue(shown.contains("2 photos stored"), shown);
             } finally {
