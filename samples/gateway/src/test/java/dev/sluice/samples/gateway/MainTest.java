@@ -24,6 +24,8 @@ import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The program, in a process of its own. */
@@ -115,6 +117,7 @@ class MainTest {
     /** The name of the upstream is looked up in a pipe that nothing is written to. */
     @Test
     @Timeout(120)
+    @DisabledOnOs(OS.WINDOWS) // it has no mkfifo
     void nameLookup_blocked_doesNotStopOtherConnections(@TempDir Path directory) throws Exception {
         Path hosts = directory.resolve("hosts");
         assertEquals(0, new ProcessBuilder("mkfifo", hosts.toString()).start().waitFor());
