@@ -16,17 +16,13 @@ import org.jspecify.annotations.Nullable;
  * space, and is quoted completely or not at all. A {@link Preset} may accept more.
  */
 public final class Boundary {
-    private final String value;
-    private final String mediaType;
+    private final ContentTypeParser.Result type;
     private final Delimiter delimiter;
-    private final List<ReportedDeviation> deviations;
 
     private Boundary(ContentTypeParser.Result type) {
         NettyVersion.require();
-        this.value = type.boundary();
-        this.mediaType = type.mediaType();
-        this.delimiter = Delimiter.of(value.getBytes(StandardCharsets.US_ASCII));
-        this.deviations = type.deviations();
+        this.type = type;
+        this.delimiter = Delimiter.of(type.boundary().getBytes(StandardCharsets.US_ASCII));
     }
 
     /** {@return the result of {@link #formData(String, Preset)} with {@link Preset#STANDARD}} */
@@ -98,7 +94,7 @@ public final class Boundary {
         try {
             ContentTypeParser.formData(value); // rejects a quote in the value, which would end the parameter
             Boundary boundary = anyMultipart(mediaType + "; boundary=\"" + value + "\"", Preset.STRICT);
-            if (boundary.mediaType.equalsIgnoreCase(mediaType)) {
+            if (boundary.mediaType().equalsIgnoreCase(mediaType)) {
                 return boundary;
             }
         } catch (MultipartException e) {
@@ -109,12 +105,12 @@ public final class Boundary {
 
     /** {@return the boundary, without the two dashes that precede it in the body} */
     public String value() {
-        return value;
+        return type.boundary();
     }
 
     /** {@return type and subtype in lower case, such as {@code multipart/form-data}} */
     public String mediaType() {
-        return mediaType;
+        return type.mediaType();
     }
 
     /**
@@ -123,17 +119,18 @@ public final class Boundary {
      * @param parameters other parameters, each with a semicolon before it
      */
     String contentType(String parameters) {
-        return mediaType + parameters + "; boundary=" + (Bytes.isToken(value) ? value : '"' + value + '"');
+        String value = value();
+        return mediaType() + parameters + "; boundary=" + (Bytes.isToken(value) ? value : '"' + value + '"');
     }
 
     /** {@return whether the body is {@code multipart/form-data}; if so, the rules of RFC 7578 apply to its parts} */
     public boolean isFormData() {
-        return mediaType.equals(ContentTypeParser.FORM_DATA);
+        return mediaType().equals(ContentTypeParser.FORM_DATA);
     }
 
     /** {@return the reported deviations of the Content-Type; their offset and part index are -1} */
     public List<ReportedDeviation> deviations() {
-        return deviations;
+        return type.deviations();
     }
 
     Delimiter delimiter() {
@@ -143,6 +140,6 @@ public final class Boundary {
     /** {@return the boundary's value} */
     @Override
     public String toString() {
-        return value;
+        return value();
     }
 }

@@ -2,6 +2,7 @@ package dev.sluice;
 
 import dev.sluice.Deviation.Verdict;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -37,12 +38,8 @@ public final class Preset {
     private final boolean decodes;
 
     private Preset(String name, Function<Deviation, Verdict> verdicts, boolean decodes) {
-        this(name, Stream.of(Deviation.values()).map(verdicts).toArray(Verdict[]::new), decodes);
-    }
-
-    private Preset(String name, Verdict[] verdicts, boolean decodes) {
         this.name = name;
-        this.verdicts = verdicts;
+        this.verdicts = Stream.of(Deviation.values()).map(verdicts).toArray(Verdict[]::new);
         this.decodes = decodes;
     }
 
@@ -74,11 +71,8 @@ public final class Preset {
     }
 
     private Preset changed(Verdict verdict, Deviation... deviations) {
-        Verdict[] changed = verdicts.clone();
-        for (Deviation deviation : deviations) {
-            changed[deviation.ordinal()] = verdict;
-        }
-        return new Preset(name + "+", changed, decodes);
+        List<Deviation> changed = List.of(deviations);
+        return new Preset(name + "+", kind -> changed.contains(kind) ? verdict : verdicts[kind.ordinal()], decodes);
     }
 
     /** {@return whether {@code deviation} is accepted, with or without a report} */

@@ -32,11 +32,12 @@ class SharedTypesTest {
 
     /** Final fields with mutable objects, with the reason why the objects do not change. */
     private static final Map<String, String> CHANGEABLE = Map.of(
-            "Boundary.deviations", "an unmodifiable list",
+            "Result.deviations", "an unmodifiable list",
             "Delimiter.text", "written only before the constructor is called, by its caller",
             "Delimiter.constant", "read-only, and never retained or released",
             "Grams.slots", "written only before the constructor is called, by its caller",
-            "Preset.verdicts", "written only before the constructor is called, by its caller",
+            "Preset.verdicts", "created by the constructor, and never written",
+            "MultipartOptions.limits", "a copy made by the constructor, and never written",
             "MultipartOptions.allocator", "belongs to the caller; allocators are made to be shared");
 
     private static final Set<Class<?>> UNCHANGEABLE = Set.of(String.class, Boolean.class, Charset.class);

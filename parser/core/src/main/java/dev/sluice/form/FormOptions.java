@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,12 +31,11 @@ public final class FormOptions {
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
-    private final long spillThreshold;
-    private final long maxInMemoryBytes;
-    private final long maxFilesOnDisk;
-    private final long maxDrainBytes;
+
+    /** The limits of the form by the ordinals of their settings. */
+    private final long[] limits;
+
     private final @Nullable Boolean expandNested; // null if the preset decides
-    private final long minBytesPerSecond;
     private final Duration minRateGrace;
     private final Duration maxSinkWait;
     final FormContext context;
@@ -44,12 +44,8 @@ public final class FormOptions {
         this.multipart = builder.multipart.build();
         this.spool = builder.spool;
         this.memory = builder.memory;
-        this.spillThreshold = builder.spillThreshold;
-        this.maxInMemoryBytes = builder.maxInMemoryBytes;
-        this.maxFilesOnDisk = builder.maxFilesOnDisk;
-        this.maxDrainBytes = builder.maxDrainBytes;
+        this.limits = builder.limits.clone();
         this.expandNested = builder.expandNested;
-        this.minBytesPerSecond = builder.minBytesPerSecond;
         this.minRateGrace = builder.minRateGrace;
         this.maxSinkWait = builder.maxSinkWait;
         if (spool != null) {
@@ -114,22 +110,22 @@ public final class FormOptions {
 
     /** {@return the largest size of a part that stays in memory, in bytes; see {@link Builder#spillThreshold}} */
     public long spillThreshold() {
-        return spillThreshold;
+        return limit(Setting.SPILL_THRESHOLD);
     }
 
     /** {@return the maximum memory of one form, in bytes; see {@link Builder#maxInMemoryBytes}} */
     public long maxInMemoryBytes() {
-        return maxInMemoryBytes;
+        return limit(Setting.MAX_IN_MEMORY_BYTES);
     }
 
     /** {@return the maximum number of temporary files of one form; files of sinks do not count} */
     public long maxFilesOnDisk() {
-        return maxFilesOnDisk;
+        return limit(Setting.MAX_FILES_ON_DISK);
     }
 
     /** {@return the maximum number of bytes of a rejected body that are still read and discarded} */
     public long maxDrainBytes() {
-        return maxDrainBytes;
+        return limit(Setting.MAX_DRAIN_BYTES);
     }
 
     /** {@return whether the parts of a nested {@code multipart/mixed} become parts of the form} */
@@ -139,7 +135,7 @@ public final class FormOptions {
 
     /** {@return the minimum rate of a client, in bytes per second; 0 for no minimum} */
     public long minBytesPerSecond() {
-        return minBytesPerSecond;
+        return limit(Setting.MIN_BYTES_PER_SECOND);
     }
 
     /** {@return the time before the minimum rate applies} */
@@ -149,7 +145,8 @@ public final class FormOptions {
 
     /** {@return a new tracker of the rate at which one client sends, or null if there is no minimum rate; for adapters} */
     public @Nullable ClientPace newPace() {
-        return minBytesPerSecond == 0 ? null : ClientPace.of(minBytesPerSecond, minRateGrace);
+        long rate = minBytesPerSecond();
+        return rate == 0 ? null : ClientPace.of(rate, minRateGrace);
     }
 
     /** {@return how long a form waits for a sink that is not ready} */
@@ -166,15 +163,15 @@ public final class FormOptions {
         return Math.min(Math.max(shortest / 4, SHORTEST_CHECK_NANOS), LONGEST_CHECK_NANOS);
     }
 
+    private long limit(Setting setting) {
+        return limits[setting.ordinal()];
+    }
+
     /** {@return a builder that starts from these options} */
     public Builder toBuilder() {
         Builder builder = new Builder(spool, memory, multipart);
-        builder.spillThreshold = spillThreshold;
-        builder.maxInMemoryBytes = maxInMemoryBytes;
-        builder.maxFilesOnDisk = maxFilesOnDisk;
-        builder.maxDrainBytes = maxDrainBytes;
+        System.arraycopy(limits, 0, builder.limits, 0, limits.length);
         builder.expandNested = expandNested;
-        builder.minBytesPerSecond = minBytesPerSecond;
         builder.minRateGrace = minRateGrace;
         builder.maxSinkWait = maxSinkWait;
         builder.decider = context.decider();
@@ -194,12 +191,9 @@ public final class FormOptions {
         private final MultipartOptions.Builder multipart;
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
-        private long spillThreshold = Setting.SPILL_THRESHOLD.formDefault();
-        private long maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.formDefault();
-        private long maxFilesOnDisk = Setting.MAX_FILES_ON_DISK.formDefault();
-        private long maxDrainBytes = Setting.MAX_DRAIN_BYTES.formDefault();
+        private final long[] limits =
+                Stream.of(Setting.values()).mapToLong(Setting::formDefault).toArray();
         private @Nullable Boolean expandNested;
-        private long minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.formDefault();
         private Duration minRateGrace = Duration.ofNanos(Setting.MIN_RATE_GRACE.formDefault());
         private Duration maxSinkWait = Duration.ofNanos(Setting.MAX_SINK_WAIT.formDefault());
         private PartDestination.@Nullable Decider<PartHead> decider;
@@ -221,8 +215,7 @@ public final class FormOptions {
          * create 100 files.
          */
         public Builder spillThreshold(long value) {
-            this.spillThreshold = Setting.SPILL_THRESHOLD.check(value);
-            return this;
+            return limit(Setting.SPILL_THRESHOLD, value);
         }
 
         /**
@@ -232,8 +225,7 @@ public final class FormOptions {
          * is not enough, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413). Limits on files can reject the form as well.
          */
         public Builder maxInMemoryBytes(long value) {
-            this.maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.check(value);
-            return this;
+            return limit(Setting.MAX_IN_MEMORY_BYTES, value);
         }
 
         /**
@@ -241,14 +233,12 @@ public final class FormOptions {
          * TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count.
          */
         public Builder maxFilesOnDisk(long value) {
-            this.maxFilesOnDisk = Setting.MAX_FILES_ON_DISK.check(value);
-            return this;
+            return limit(Setting.MAX_FILES_ON_DISK, value);
         }
 
         /** Removes the limit on the number of temporary files. */
         public Builder unlimitedFilesOnDisk() {
-            this.maxFilesOnDisk = Long.MAX_VALUE;
-            return this;
+            return limit(Setting.MAX_FILES_ON_DISK, Long.MAX_VALUE);
         }
 
         /**
@@ -257,8 +247,7 @@ public final class FormOptions {
          * of unknown length if the value is 0.
          */
         public Builder maxDrainBytes(long value) {
-            this.maxDrainBytes = Setting.MAX_DRAIN_BYTES.check(value);
-            return this;
+            return limit(Setting.MAX_DRAIN_BYTES, value);
         }
 
         /**
@@ -277,14 +266,12 @@ public final class FormOptions {
          * when bytes arrive. The read timeout of the container then ends the request of a client that sends nothing.
          */
         public Builder minBytesPerSecond(long value) {
-            this.minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.check(value);
-            return this;
+            return limit(Setting.MIN_BYTES_PER_SECOND, value);
         }
 
         /** Removes the minimum rate. Only the timeouts of the container then end the request of a client that sends nothing. */
         public Builder noMinimumRate() {
-            this.minBytesPerSecond = 0;
-            return this;
+            return limit(Setting.MIN_BYTES_PER_SECOND, 0);
         }
 
         /**
@@ -342,16 +329,18 @@ public final class FormOptions {
         /** Sets a value of the form or of the decoder given as text, like {@link MultipartOptions.Builder#set}. */
         public Builder set(Setting setting, String text) {
             switch (setting) {
-                case SPILL_THRESHOLD -> spillThreshold = (long) setting.parse(text);
-                case MAX_IN_MEMORY_BYTES -> maxInMemoryBytes = (long) setting.parse(text);
-                case MAX_FILES_ON_DISK -> maxFilesOnDisk = (long) setting.parse(text);
-                case MAX_DRAIN_BYTES -> maxDrainBytes = (long) setting.parse(text);
                 case EXPAND_NESTED -> expandNested = (boolean) setting.parse(text);
-                case MIN_BYTES_PER_SECOND -> minBytesPerSecond = (long) setting.parse(text);
                 case MIN_RATE_GRACE -> minRateGrace = (Duration) setting.parse(text);
                 case MAX_SINK_WAIT -> maxSinkWait = (Duration) setting.parse(text);
+                case SPILL_THRESHOLD, MAX_IN_MEMORY_BYTES, MAX_FILES_ON_DISK, MAX_DRAIN_BYTES, MIN_BYTES_PER_SECOND ->
+                    limit(setting, (long) setting.parse(text));
                 default -> multipart.set(setting, text);
             }
+            return this;
+        }
+
+        private Builder limit(Setting setting, long value) {
+            limits[setting.ordinal()] = setting.check(value);
             return this;
         }
 
