@@ -1,6 +1,6 @@
 /**
  * Byte buffers and reference counts, independent of MIME: a resumable delimiter search, direct access to the memory of a buffer, an
- * accumulation buffer, and text decoding. Internal to {@code dev.sluice}.
+ * accumulation buffer, and scans of text. Internal to {@code dev.sluice}.
  */
 @SuppressWarnings("module") // dev.sluice is built later
 module dev.sluice.buffer {

@@ -24,11 +24,8 @@ public final class Accumulation implements AutoCloseable {
     private int size;
     private boolean closed;
 
-    /** @param initialCapacity the number of bytes to allocate at the first {@link #append}, at least 1 */
+    /** @param initialCapacity the number of bytes to allocate at the first {@link #append}, or more if it needs more */
     public Accumulation(ByteBufAllocator allocator, int initialCapacity) {
-        if (initialCapacity < 1) {
-            throw new IllegalArgumentException("initialCapacity is " + initialCapacity + ", must be 1 or more");
-        }
         this.allocator = Objects.requireNonNull(allocator);
         this.initialCapacity = initialCapacity;
         this.array = EmptyArrays.EMPTY_BYTES;

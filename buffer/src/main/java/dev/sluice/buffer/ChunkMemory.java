@@ -77,10 +77,8 @@ public final class ChunkMemory {
     public void open(ByteBuf next) {
         try {
             borrow(next);
-        } catch (IllegalReferenceCountException e) {
-            throw e;
         } catch (RuntimeException | Error e) {
-            next.release();
+            next.release(); // throws an IllegalReferenceCountException if the chunk has been released already
             throw e;
         }
     }
@@ -238,12 +236,7 @@ public final class ChunkMemory {
                 : chunk().slice(index, length);
     }
 
-    /**
-     * {@return the chunk as it was opened, <em>borrowed</em>}
-     *
-     * @throws IllegalStateException if no chunk is open
-     */
-    public ByteBuf chunk() {
+    ByteBuf chunk() {
         return Objects.requireNonNullElseGet(chunk, ChunkMemory::noChunk);
     }
 

@@ -118,11 +118,7 @@ public final class DelimiterSearch {
 
     /** @param acceptBareLf whether a bare LF counts as the line break before the dashes */
     public DelimiterSearch(Delimiter delimiter, boolean acceptBareLf) {
-        this(delimiter, acceptBareLf, WARM_UP);
-    }
-
-    DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp) {
-        this(delimiter, acceptBareLf, warmUp, MAX_KERNEL_INDEX);
+        this(delimiter, acceptBareLf, WARM_UP, MAX_KERNEL_INDEX);
     }
 
     DelimiterSearch(Delimiter delimiter, boolean acceptBareLf, int warmUp, int maxKernelIndex) {

@@ -1,6 +1,5 @@
 package dev.sluice.buffer;
 
-import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.Charset;
@@ -15,8 +14,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Static methods that decode text and scan bytes. A range outside of the buffer or array throws {@link IndexOutOfBoundsException}.
- * Thread-safe.
+ * Static methods about charsets, and scans of bytes. A range outside of the array throws {@link IndexOutOfBoundsException}. Thread-safe.
  */
 public final class Text {
     private static final int CHARS_AT_A_TIME = 256;
@@ -58,29 +56,6 @@ public final class Text {
             }
         }
         return Charsets.ALL.get(name.toLowerCase(Locale.ROOT));
-    }
-
-    /**
-     * {@return the text of a range of a buffer}
-     *
-     * <p>A buffer with an array is decoded in place. Other memory is copied once, because a {@code String} can only be created from an
-     * array. Decoding leaves no record in a leak-aware buffer.
-     *
-     * @param buffer <em>borrowed</em>; its indices do not change
-     */
-    public static String decode(ByteBuf buffer, int index, int length, Charset charset) {
-        Objects.checkFromIndexSize(index, length, buffer.capacity());
-        ByteBuf memory = Wrappers.unwrapReadOnly(Wrappers.unwrap(buffer));
-        if (memory.hasArray()) {
-            return new String(memory.array(), memory.arrayOffset() + index, length, charset);
-        }
-        if (charset.equals(StandardCharsets.US_ASCII)) {
-            // ByteBuf.toString would decode bytes outside of ASCII as ISO-8859-1.
-            byte[] bytes = new byte[length];
-            memory.getBytes(index, bytes);
-            return new String(bytes, charset);
-        }
-        return memory.toString(index, length, charset);
     }
 
     /**

@@ -103,7 +103,7 @@ class ChunkMemoryTest {
         int reader = chunk.readerIndex();
         int writer = chunk.writerIndex();
         memory.open(chunk);
-        new DelimiterSearch(Delimiter.of("boundary".getBytes(US_ASCII)), false, 0)
+        new DelimiterSearch(Delimiter.of("boundary".getBytes(US_ASCII)), false, 0, DelimiterSearch.MAX_KERNEL_INDEX)
                 .find(memory, memory.start(), memory.end());
         memory.slice(memory.start() + 5, 20, -1, -1).skipBytes(3);
         memory.close();
@@ -364,7 +364,7 @@ class ChunkMemoryTest {
             ByteBuf chunk = kind.of(BODY, 10, 900);
             long before = LeakDetection.recorded();
             memory.open(chunk);
-            DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(US_ASCII)), false, 0);
+            DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(US_ASCII)), false, 0, DelimiterSearch.MAX_KERNEL_INDEX);
             int at = search.find(memory, memory.start(), memory.end());
             assertEquals(memory.end(), at + search.matchEnd());
             for (int i = memory.start(); i < memory.end(); i++) {

@@ -105,7 +105,8 @@ class DelimiterSearchTest {
                 System.arraycopy(text, 0, body, place, text.length);
                 try (Opened opened = new Opened(kind.of(body))) {
                     for (int warmUp : new int[] {0, Integer.MAX_VALUE}) {
-                        DelimiterSearch search = new DelimiterSearch(delimiter, false, warmUp);
+                        DelimiterSearch search =
+                                new DelimiterSearch(delimiter, false, warmUp, DelimiterSearch.MAX_KERNEL_INDEX);
                         assertEquals(place, search.find(opened.memory, 0, body.length));
                         assertTrue(search.isComplete());
                     }
@@ -123,7 +124,7 @@ class DelimiterSearchTest {
             body[i + text.length - 1] = text[text.length - 1];
         }
         try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
-            DelimiterSearch search = new DelimiterSearch(delimiter("x"), false, 0);
+            DelimiterSearch search = new DelimiterSearch(delimiter("x"), false, 0, DelimiterSearch.MAX_KERNEL_INDEX);
             for (int from = 0; from < 100_000; from += 10_000) {
                 long before = search.passesResumeAt;
                 search.find(opened.memory, from, from + 10_000);
@@ -202,7 +203,7 @@ class DelimiterSearchTest {
         for (int i = 0; i < 100_000; i++) {
             body[i] = text[8 + i % (text.length - 8)]; // no dash, so no pass finds a candidate
         }
-        DelimiterSearch search = new DelimiterSearch(delimiter(BROWSER), false, 0);
+        DelimiterSearch search = new DelimiterSearch(delimiter(BROWSER), false, 0, DelimiterSearch.MAX_KERNEL_INDEX);
         try (Opened opened = new Opened(Unpooled.wrappedBuffer(body))) {
             search.find(opened.memory, 0, 10_000);
             long resumeAt = search.gramsResumeAt;
@@ -441,7 +442,7 @@ class DelimiterSearchTest {
     private static String search(
             BufferKind kind, byte[] body, String boundary, boolean lf, boolean primed, boolean watch, int... cuts) {
         Delimiter delimiter = Delimiter.of(boundary.getBytes(ISO_8859_1));
-        DelimiterSearch search = new DelimiterSearch(delimiter, lf, 0);
+        DelimiterSearch search = new DelimiterSearch(delimiter, lf, 0, DelimiterSearch.MAX_KERNEL_INDEX);
         StringBuilder out = new StringBuilder();
         search.watch(watch);
         if (primed) {

@@ -10,8 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.testkit.LeakDetection;
-import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.Charset;
@@ -23,34 +21,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-@ExtendWith(ExactLeaks.class)
 class TextTest {
     private static final Charset SHIFT_JIS = Charset.forName("Shift_JIS");
     private static final Charset[] CHARSETS = {UTF_8, ISO_8859_1, US_ASCII, UTF_16BE, SHIFT_JIS};
-
-    @ParameterizedTest
-    @EnumSource
-    void decode_everyBufferKind_givesSameText(BufferKind kind) {
-        String text = "na\u00efve \u65e5\u672c.txt \ud83d\ude00";
-        for (Charset charset : new Charset[] {UTF_8, UTF_16BE}) {
-            byte[] bytes = ("xx" + text + "yy").getBytes(charset);
-            int frame = "xx".getBytes(charset).length;
-            ByteBuf buffer = kind.of(bytes, frame, bytes.length);
-            long records = LeakDetection.recorded();
-            assertEquals(text, Text.decode(buffer, buffer.readerIndex(), bytes.length - 2 * frame, charset));
-            assertEquals(
-                    frame - (kind.name().endsWith("_SLICE") && kind != BufferKind.DIRECT_RETAINED_SLICE ? 1 : 0),
-                    buffer.readerIndex());
-            if (kind == BufferKind.POOLED_DIRECT || kind == BufferKind.COMPOSITE) {
-                assertEquals(records, LeakDetection.recorded());
-            }
-            buffer.release();
-        }
-    }
 
     @Test
     void charset_byNameOrAlias_isFound() {
@@ -74,26 +48,6 @@ class TextTest {
         assertEquals(1, Text.malformedAt(bytes, 2, 2, UTF_8));
         assertEquals(1, Text.malformedAt(bytes, 0, 4, US_ASCII));
         assertEquals(-1, Text.malformedAt(bytes, 0, 4, ISO_8859_1));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void decode_malformedBytes_matchesString(BufferKind kind) {
-        byte[] bytes = {'a', (byte) 0xff, 'b', (byte) 0xc3};
-        for (Charset charset : CHARSETS) {
-            ByteBuf buffer = kind.of(bytes);
-            assertEquals(new String(bytes, charset), Text.decode(buffer, buffer.readerIndex(), 4, charset));
-            buffer.release();
-        }
-    }
-
-    @Test
-    void ranges_outsideMemory_areRejected() {
-        ByteBuf buffer = BufferKind.POOLED_HEAP.of(new byte[10]);
-        assertThrows(IndexOutOfBoundsException.class, () -> Text.decode(buffer, 5, 6, UTF_8));
-        assertThrows(IndexOutOfBoundsException.class, () -> Text.decode(buffer, -1, 2, UTF_8));
-        assertThrows(IndexOutOfBoundsException.class, () -> Text.malformedAt(new byte[3], 1, 3, ISO_8859_1));
-        buffer.release();
     }
 
     @Test
@@ -199,5 +153,6 @@ class TextTest {
         assertThrows(IndexOutOfBoundsException.class, () -> Text.indexOfControl(new byte[4], 0, 5));
         assertThrows(IndexOutOfBoundsException.class, () -> Text.indexOfUnplain(new byte[4], 0, 5));
         assertThrows(IndexOutOfBoundsException.class, () -> Text.isAscii(new byte[4], 3, 2));
+        assertThrows(IndexOutOfBoundsException.class, () -> Text.malformedAt(new byte[3], 1, 3, ISO_8859_1));
     }
 }
