@@ -778,7 +778,7 @@ public final class MultipartDecoder implements AutoCloseable {
         boolean afterClose = state == State.CLOSED || state == State.CLOSED_CR || state == State.EPILOGUE;
         int part = afterClose ? -1 : partIndex;
         MultipartException.Builder because = MultipartException.because(reason)
-                .part(part, part >= 0 && section.isComplete() ? rules.names().knownName() : null)
+                .part(part, part >= 0 && section.isComplete() ? rules.names().name() : null)
                 .at(at)
                 .seen(rejection.seen);
         if (!rejection.detail.isEmpty()) {

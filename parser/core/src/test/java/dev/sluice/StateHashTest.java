@@ -50,7 +50,7 @@ class StateHashTest {
             are determined by the bytes of the section: contentLength lengthField secondLengthField
             == PartNames
             never changes: options
-            are determined by the bytes of the section: disposition hasName hasFilename otherName otherFilename
+            are determined by the bytes of the section: disposition hasFilename otherName otherFilename
             are determined by the bytes of the section: extendedFilename found
             == Deviations
             in the hash: reported count outside inside part

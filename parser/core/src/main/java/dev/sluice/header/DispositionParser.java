@@ -251,14 +251,12 @@ final class DispositionParser {
 
     /** {@return the parameter with this name, or null if it is unknown} */
     private @Nullable Parameter known(int from, int to) {
-        int first = bytes[from] | 0x20;
-        if (first == 'n' && Keyword.NAME.startsAt(bytes, from, to)) {
+        if (Keyword.NAME.startsAt(bytes, from, to)) {
             return known(from + 4, to, name, extendedName, nameContinuation);
         }
-        if (first == 'f' && Keyword.FILENAME.startsAt(bytes, from, to)) {
-            return known(from + 8, to, filename, extendedFilename, continuation);
-        }
-        return null;
+        return Keyword.FILENAME.startsAt(bytes, from, to)
+                ? known(from + 8, to, filename, extendedFilename, continuation)
+                : null;
     }
 
     /**

@@ -25,7 +25,6 @@ public final class PartNames {
     private final MultipartOptions options;
     private final DispositionParser disposition;
 
-    boolean hasName;
     boolean hasFilename;
 
     /** The name if it differs from the plain parameter; null otherwise. */
@@ -45,7 +44,7 @@ public final class PartNames {
     }
 
     void clear() {
-        hasName = hasFilename = false;
+        hasFilename = false;
         otherName = otherFilename = extendedFilename = null;
         found.clear();
         disposition.clear();
@@ -53,14 +52,12 @@ public final class PartNames {
 
     /** Prepares the names of a section in the common format, which has only plain parameters. */
     void set(CommonHeaders common) {
-        hasName = true;
         hasFilename = common.filenameStart >= 0;
     }
 
     void findName() {
-        hasName = disposition.name.isPresent();
         otherName = words(disposition.name);
-        if (hasName) {
+        if (disposition.name.isPresent()) {
             addDeviation(disposition.extendedName, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
         }
         addDeviation(disposition.nameContinuation, Deviation.UNUSABLE_EXTENDED_PARAMETER, false);
@@ -83,8 +80,7 @@ public final class PartNames {
     /** {@return whether {@code name*} can be decoded} If so, uses it in place of the missing {@code name}. */
     boolean useExtendedName() {
         otherName = disposition.extendedName.decoded();
-        hasName = otherName != null;
-        return hasName;
+        return otherName != null;
     }
 
     void findFilename() {
@@ -145,18 +141,11 @@ public final class PartNames {
         return same;
     }
 
-    /** {@return the name if it was read before an error; null otherwise} */
-    public @Nullable String knownName() {
-        return otherName != null || !disposition.name.isPresent() ? otherName : plainName();
-    }
-
-    /** {@return the name; null outside of form-data if there is none} */
+    /** {@return the name; null outside of form-data if there is none, and after an error if the name was not read before it} */
     public @Nullable String name() {
-        return otherName != null || !hasName ? otherName : plainName();
-    }
-
-    private String plainName() {
-        return escapes(disposition.name.text(options.headerCharset()));
+        return otherName != null || !disposition.name.isPresent()
+                ? otherName
+                : escapes(disposition.name.text(options.headerCharset()));
     }
 
     /** {@return the file name; null if there is none} */
@@ -171,9 +160,7 @@ public final class PartNames {
 
     /** {@return the {@code filename} parameter; null if there is none} */
     public @Nullable String plainFilename() {
-        return hasFilename && disposition.filename.isPresent()
-                ? escapes(disposition.filename.text(options.headerCharset()))
-                : null;
+        return disposition.filename.isPresent() ? escapes(disposition.filename.text(options.headerCharset())) : null;
     }
 
     /** {@return the decoded {@code filename*} parameter; null if there is none or it cannot be decoded} */

@@ -87,7 +87,8 @@ public final class PartRules {
                 parseDisposition();
                 names.findName();
                 names.findFilename();
-            } catch (Rejection e) { // the Content-Disposition is ignored
+            } catch (Rejection e) {
+                names.clear(); // the Content-Disposition is ignored
             }
         }
     }
@@ -180,7 +181,7 @@ public final class PartRules {
                     rejected.reason, section.offsetOf(index(end)), "Content-Disposition: " + rejected.detail);
         }
         names.findName();
-        if (!names.hasName) {
+        if (!disposition.name.isPresent()) {
             if (!names.useExtendedName()) {
                 throw reject(Reason.MISSING_NAME, start);
             }

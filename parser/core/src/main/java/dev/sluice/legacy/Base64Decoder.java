@@ -1,6 +1,7 @@
 package dev.sluice.legacy;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.function.Function;
@@ -39,7 +40,8 @@ final class Base64Decoder implements TransferDecoder {
     }
 
     @Override
-    public int decode(ByteBuf encoded, byte[] to) throws IOException {
+    public ByteBuf decode(ByteBuf encoded) throws IOException {
+        byte[] to = new byte[encoded.readableBytes() + MAX_KEPT];
         int size = 0;
         while (encoded.isReadable()) {
             int value = VALUES[encoded.readUnsignedByte()];
@@ -48,7 +50,7 @@ final class Base64Decoder implements TransferDecoder {
                 throw malformed(problem);
             } else if (problem != null) {
                 encoded.readerIndex(encoded.readerIndex() - 1);
-                return size;
+                break;
             } else if (value == PADDING) {
                 size = padded ? size : flush(to, size);
                 padded = true;
@@ -63,7 +65,7 @@ final class Base64Decoder implements TransferDecoder {
                 }
             }
         }
-        return size;
+        return Unpooled.wrappedBuffer(to, 0, size);
     }
 
     /** {@return why the next character is malformed, or null} */
@@ -88,11 +90,12 @@ final class Base64Decoder implements TransferDecoder {
     }
 
     @Override
-    public int end(byte[] to) throws IOException {
+    public ByteBuf end() throws IOException {
         if (characters == 1 || padded && characters > 0) {
             throw malformed("its end is missing");
         }
-        return characters == 0 ? 0 : flush(to, 0);
+        byte[] to = new byte[MAX_KEPT];
+        return Unpooled.wrappedBuffer(to, 0, characters == 0 ? 0 : flush(to, 0));
     }
 
     private IOException malformed(String problem) {

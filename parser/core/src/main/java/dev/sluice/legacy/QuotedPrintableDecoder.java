@@ -1,6 +1,7 @@
 package dev.sluice.legacy;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 
 /** A decoder for quoted-printable (RFC 2045 section 6.7). Malformed escapes are literal, as the RFC recommends for robust readers. */
 final class QuotedPrintableDecoder implements TransferDecoder {
@@ -16,13 +17,13 @@ final class QuotedPrintableDecoder implements TransferDecoder {
     private int size;
 
     @Override
-    public int decode(ByteBuf encoded, byte[] target) {
-        to = target;
+    public ByteBuf decode(ByteBuf encoded) {
+        to = new byte[encoded.readableBytes() + MAX_KEPT];
         size = 0;
         while (encoded.isReadable()) {
             take(encoded.readUnsignedByte());
         }
-        return size;
+        return Unpooled.wrappedBuffer(to, 0, size);
     }
 
     private void take(int b) {
@@ -61,14 +62,8 @@ final class QuotedPrintableDecoder implements TransferDecoder {
     }
 
     @Override
-    public int end(byte[] target) {
-        int count = 0;
-        if (escaped) {
-            target[count++] = '=';
-        }
-        if (first != NONE) {
-            target[count++] = (byte) first;
-        }
-        return count;
+    public ByteBuf end() {
+        byte[] literal = {'=', (byte) first};
+        return Unpooled.wrappedBuffer(literal, 0, !escaped ? 0 : first == NONE ? 1 : 2);
     }
 }

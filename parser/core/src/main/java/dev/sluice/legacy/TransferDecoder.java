@@ -1,7 +1,6 @@
 package dev.sluice.legacy;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.function.Function;
@@ -9,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** An incremental decoder for the transfer encoding of one part. Not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
-    /** The number of bytes that a decoder may keep for a later call. */
+    /** The maximum number of bytes by which decoded bytes may exceed their encoded form, because an earlier call has kept them. */
     int MAX_KEPT = 3;
 
     /**
@@ -34,29 +33,12 @@ public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDe
      * @param encoded the next bytes of the content, <em>borrowed</em>, which are read to their end or up to a malformed byte
      * @throws IOException if a byte is malformed and no bytes before it can be decoded; the decoder cannot be used afterwards
      */
-    default ByteBuf decode(ByteBuf encoded) throws IOException {
-        byte[] to = new byte[encoded.readableBytes() + MAX_KEPT];
-        return Unpooled.wrappedBuffer(to, 0, decode(encoded, to));
-    }
+    ByteBuf decode(ByteBuf encoded) throws IOException;
 
     /**
      * {@return the last decoded bytes, which earlier calls have kept}
      *
      * @throws IOException if the content is incomplete
      */
-    default ByteBuf end() throws IOException {
-        byte[] to = new byte[MAX_KEPT];
-        return Unpooled.wrappedBuffer(to, 0, end(to));
-    }
-
-    /**
-     * Decodes {@code encoded}, as {@link #decode(ByteBuf)}.
-     *
-     * @param to receives the bytes; must have room for {@link #MAX_KEPT} more than {@code encoded} has
-     * @return the number of bytes written, from index 0
-     */
-    int decode(ByteBuf encoded, byte[] to) throws IOException;
-
-    /** Like {@link #decode(ByteBuf, byte[])}, for the bytes that earlier calls have kept. */
-    int end(byte[] to) throws IOException;
+    ByteBuf end() throws IOException;
 }

@@ -43,12 +43,7 @@ final class FormLimits {
     MultipartOptions remaining(PartHead outer) {
         return options.toBuilder()
                 .unlimitedBodyBytes()
-                .maxParts(remaining(options.maxParts(), parts))
-                .maxHeaderBytes(remaining(options.maxHeaderBytes(), headerBytes + outer.headerBytes()))
+                .maxHeaderBytes(Math.max(options.maxHeaderBytes() - headerBytes - outer.headerBytes(), 0))
                 .build();
-    }
-
-    private static long remaining(long limit, long used) {
-        return Math.max(limit - used, 0);
     }
 }
