@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * charset. If the encoder rejects this type too, a file gets the type {@code application/octet-stream}, and a field is written without a
  * type and therefore without a charset. To reject such parts instead, decode the form of the client with {@code STRICT}. {@code STRICT}
  * accepts some types that the encoder rejects: a malformed type, {@code message/*}, {@code application/octet-stream} for a field, and an
- * unknown charset for a file. To reject these parts, use the rule.
+ * unknown charset for a file. To reject these parts, use the rule. A {@code _charset_} field is forwarded even if its charset is unknown.
  *
  * <p>Feed a chunk, then call {@link #next()} until it returns null, only as fast as the other server reads. The relay holds one
  * chunk and one header section. It has no threads, and only {@link #inputStream} does I/O. Content in base64 or quoted-printable is
