@@ -87,7 +87,7 @@ public final class AsyncForm {
                     "the request does not support asynchronous mode: set async-supported for the servlet and all filters");
         }
         RequestForm body = state.form;
-        if (!body.claim(BodyOwner.ASYNC_FORM)) {
+        if (body.claim(BodyOwner.ASYNC_FORM) != BodyOwner.NONE) {
             throw body.alreadyClaimed();
         }
         AsyncForm form;

@@ -2,6 +2,7 @@ package dev.sluice.servlet;
 
 import dev.sluice.form.FormPart;
 import dev.sluice.form.MultipartForm;
+import dev.sluice.servlet.RequestForm.BodyOwner;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.RequestDispatcher;
@@ -177,9 +178,10 @@ final class MultipartRequest extends HttpServletRequestWrapper {
      */
     private void takeBody() {
         RequestForm body = state.form;
-        if (body.claim(RequestForm.BodyOwner.APPLICATION)) {
+        BodyOwner before = body.claim(BodyOwner.APPLICATION);
+        if (before == BodyOwner.NONE || before == BodyOwner.APPLICATION) {
             return;
-        } else if (!body.hasForm()) {
+        } else if (!body.hasForm(before)) { // even if that owner has given the body back by now
             throw body.alreadyClaimed();
         }
         MultipartRequestException rejection = isErrorPage() || body.isRejected() ? null : body.rejection();

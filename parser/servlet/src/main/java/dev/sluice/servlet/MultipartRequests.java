@@ -174,7 +174,7 @@ public final class MultipartRequests {
         InputStream body;
         if (state == null) {
             body = request.getInputStream();
-        } else if (state.form.claim(BodyOwner.READER)) {
+        } else if (state.form.claim(BodyOwner.READER) == BodyOwner.NONE) {
             body = state.form.open(state.form.options());
         } else {
             throw state.form.alreadyClaimed();

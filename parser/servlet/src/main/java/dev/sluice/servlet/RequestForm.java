@@ -85,13 +85,9 @@ final class RequestForm {
 
     // ---- the owner of the body
 
-    /**
-     * Claims the body.
-     *
-     * @return true if the body was unclaimed, or if the application claims it again
-     */
-    boolean claim(BodyOwner next) {
-        return owner.compareAndSet(BodyOwner.NONE, next) || owner.get() == next && next == BodyOwner.APPLICATION;
+    /** {@return the previous owner; the body is claimed only if that is {@link BodyOwner#NONE}} */
+    BodyOwner claim(BodyOwner next) {
+        return Objects.requireNonNull(owner.compareAndExchange(BodyOwner.NONE, next));
     }
 
     /** Gives the body back. The owner must not have read anything. */
@@ -127,7 +123,7 @@ final class RequestForm {
         return hasForm(owner.get());
     }
 
-    private boolean hasForm(@Nullable BodyOwner now) {
+    boolean hasForm(@Nullable BodyOwner now) {
         return now == BodyOwner.NONE
                 || now == BodyOwner.REJECTED
                 || now == BodyOwner.FORM
@@ -199,7 +195,7 @@ final class RequestForm {
     /** {@return the form, parsed now if necessary; concurrent callers wait for the result} */
     MultipartForm parsed() throws IOException {
         lease.checkNotEnded();
-        BodyOwner before = owner.compareAndExchange(BodyOwner.NONE, BodyOwner.FORM);
+        BodyOwner before = claim(BodyOwner.FORM);
         if (before == BodyOwner.NONE) {
             parse();
         } else if (!hasForm(before)) { // even if that owner has given the body back by now
@@ -210,7 +206,7 @@ final class RequestForm {
 
     MultipartForm parsedWith(FormOptions changed) throws IOException {
         lease.checkNotEnded();
-        if (!claim(BodyOwner.FORM)) {
+        if (claim(BodyOwner.FORM) != BodyOwner.NONE) {
             throw alreadyClaimed();
         }
         options = changed;

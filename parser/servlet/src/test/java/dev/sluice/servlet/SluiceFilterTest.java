@@ -168,7 +168,7 @@ class SluiceFilterTest extends AppTestBase {
     /** {@link MultipartRequests#receive} claims the body, and gives it back if it fails. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void parsed_whileAnotherThreadClaimsTheBodyAndGivesItBack_returns() throws Exception {
+    void body_whileAnotherThreadClaimsItAndGivesItBack_isParsedOrTaken() throws Exception {
         app.on((request, response) -> {
             RequestState state = RequestState.of(request);
             HttpServletRequest unreadable = new HttpServletRequestWrapper(request) {
@@ -180,7 +180,7 @@ class SluiceFilterTest extends AppTestBase {
             AtomicReference<RequestForm> current = new AtomicReference<>(state.form);
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
                 for (RequestForm body; (body = current.get()) != null; ) {
-                    if (body.claim(BodyOwner.ASYNC_FORM)) {
+                    if (body.claim(BodyOwner.ASYNC_FORM) == BodyOwner.NONE) {
                         body.unclaim(BodyOwner.ASYNC_FORM);
                     }
                 }
@@ -196,6 +196,15 @@ class SluiceFilterTest extends AppTestBase {
                     while (!body.future.isDone()) {
                         assertThrows(Exception.class, body::parsed);
                     }
+                    RequestState fresh = RequestState.attach(unreadable, state.form.service());
+                    current.set(fresh.form);
+                    while (!fresh.form.isClaimed()) {
+                        Thread.onSpinWait();
+                    }
+                    HttpServletRequest filtered = new MultipartRequest(unreadable, fresh);
+                    while (!(assertThrows(Exception.class, filtered::getInputStream) instanceof IOException)) {}
+                    assertEquals(BodyOwner.APPLICATION, fresh.form.claim(BodyOwner.READER), "the body was not claimed");
+                    fresh.requestEnded();
                 }
             } finally {
                 current.set(null);
