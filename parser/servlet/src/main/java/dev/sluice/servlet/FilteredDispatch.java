@@ -81,7 +81,7 @@ final class FilteredDispatch {
         try {
             chain.doFilter(other, response);
         } catch (IOException | ServletException | RuntimeException e) {
-            if (!respond(e, other, response, other.rejection())) {
+            if (!respond(MultipartRequestException.in(e, other.rejection()), other, response)) {
                 throw e;
             }
         }
@@ -108,11 +108,7 @@ final class FilteredDispatch {
             chain.doFilter(filteredRequest, filteredResponse);
             thrown = false;
         } catch (IOException | ServletException | RuntimeException e) {
-            MultipartRequestException rejection = state.form.rejection();
-            if (rejection == null) { // the application rejects the form, for example because a field is missing
-                rejection = MultipartRequestException.ofReason(e, state.form.leavesUnreadBody());
-            }
-            if (!outermost || !respond(e, filteredRequest, filteredResponse, rejection)) {
+            if (!outermost || !respond(state.form.recordRejection(e), filteredRequest, filteredResponse)) {
                 throw e;
             }
         } finally {
@@ -126,15 +122,13 @@ final class FilteredDispatch {
     /**
      * Sends the response for a failed form.
      *
-     * @return whether {@code e} contained a failure of the form and a response was sent
+     * @return whether the form failed and a response was sent
      */
     private boolean respond(
-            Exception e,
+            @Nullable MultipartRequestException known,
             HttpServletRequest filteredRequest,
-            HttpServletResponse filteredResponse,
-            @Nullable MultipartRequestException rejection)
+            HttpServletResponse filteredResponse)
             throws IOException, ServletException {
-        MultipartRequestException known = MultipartRequestException.in(e, rejection);
         if (known == null) {
             return false;
         }

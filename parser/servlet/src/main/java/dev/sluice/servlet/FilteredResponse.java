@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The response that the application gets. It records calls of {@code sendError}, and refers to the form of its request. If
- * the form was rejected before its end, this response has {@code Connection: close}, because the container may otherwise
+ * the body was rejected before its end, this response has {@code Connection: close}, because the container may otherwise
  * keep reading the body. A response without {@code setStatus}, {@code sendError} or {@code sendRedirect(String)}
  * does not get that header.
  */
@@ -22,14 +22,12 @@ final class FilteredResponse extends HttpServletResponseWrapper {
         this.form = form;
     }
 
-    /**
-     * {@return the exception that rejected the form of the request; null if there is none or the request did not go through a filter}
-     */
-    static @Nullable MultipartRequestException rejection(ServletResponse response) {
+    /** {@return the form of the request, or null if the response did not go through a filter} */
+    static @Nullable RequestForm form(ServletResponse response) {
         ServletResponse layer = response;
         while (layer instanceof ServletResponseWrapper wrapper) {
             if (layer instanceof FilteredResponse filtered) {
-                return filtered.form.rejection();
+                return filtered.form;
             }
             layer = wrapper.getResponse();
         }

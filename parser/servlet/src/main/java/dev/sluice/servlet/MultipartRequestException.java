@@ -92,11 +92,14 @@ public final class MultipartRequestException extends IllegalStateException {
         return found instanceof MultipartRequestException known ? known : found == null ? null : rejection;
     }
 
-    /** {@return an exception for the {@link MultipartException} in a chain of causes, or null if there is none} */
-    static @Nullable MultipartRequestException ofReason(Throwable failure, boolean closesConnection) {
-        return firstCause(failure, MultipartException.class::isInstance) instanceof MultipartException known
-                ? of(known, closesConnection)
-                : null;
+    /** {@return {@link #in}, or an exception for the {@link MultipartException} in the chain of causes, or null} */
+    static @Nullable MultipartRequestException of(
+            Throwable failure, @Nullable MultipartRequestException rejection, boolean closesConnection) {
+        MultipartRequestException known = in(failure, rejection);
+        return known == null
+                        && firstCause(failure, MultipartException.class::isInstance) instanceof MultipartException e
+                ? of(e, closesConnection)
+                : known;
     }
 
     private static @Nullable Throwable firstCause(Throwable failure, Predicate<Throwable> wanted) {

@@ -206,19 +206,15 @@ public final class MultipartRequests {
      * @throws IOException if the connection fails
      */
     public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {
-        MultipartRequestException known = MultipartRequestException.in(failure, FilteredResponse.rejection(response));
-        if (known == null) {
-            known = MultipartRequestException.ofReason(failure, false);
-        }
+        RequestForm form = FilteredResponse.form(response);
+        MultipartRequestException known =
+                form != null ? form.recordRejection(failure) : MultipartRequestException.of(failure, null, false);
         if (known == null || response.isCommitted()) {
             return false;
         }
         if (known.isServerFailure()) {
             System.getLogger(MultipartRequests.class.getPackageName())
                     .log(System.Logger.Level.ERROR, "a form was not stored", known);
-        }
-        if (known.closesConnection()) {
-            response.setHeader("Connection", "close");
         }
         response.sendError(known.httpStatus(), known.getMessage());
         return true;

@@ -150,6 +150,19 @@ final class RequestForm {
                 : null;
     }
 
+    /** {@return the exception for the response to {@code failure}, or null} Records a rejection by a reader or the application. */
+    @Nullable
+    MultipartRequestException recordRejection(Throwable failure) {
+        MultipartRequestException known = MultipartRequestException.of(failure, rejection(), leavesUnreadBody());
+        if (known != null) {
+            BodyOwner before = claim(BodyOwner.REJECTED);
+            if (before != BodyOwner.FORM && before != BodyOwner.ASYNC_FORM) {
+                future.completeExceptionally(known);
+            }
+        }
+        return known;
+    }
+
     /** Rejects the body unread. Methods that need the form then throw {@code rejection}. */
     void reject(MultipartRequestException rejection) {
         owner.set(BodyOwner.REJECTED);
@@ -185,9 +198,9 @@ final class RequestForm {
     }
 
     /** {@return whether to close the connection because the body was not read to its end} */
-    boolean leavesUnreadBody() {
+    private boolean leavesUnreadBody() {
         BodyStream opened = body;
-        return mayCloseConnection && (opened == null || !opened.hasEnded());
+        return mayCloseConnection && !(opened == null ? future.isDone() : opened.hasEnded());
     }
 
     // ---- the form

@@ -102,7 +102,7 @@ public final class SluiceFilter implements Filter {
      * RequestState listens to asynchronous requests, and ends requests whose end the container does not report.
      *
      * The application gets a MultipartRequest, which takes parts and parameters from the form and wraps the AsyncContext in order to
-     * count workers, and a FilteredResponse, which records calls of sendError.
+     * count workers, and a FilteredResponse, which records calls of sendError and closes the connection after a rejection.
      */
 
     private static final RejectionHandler UNHANDLED = (request, response, rejection) -> false;

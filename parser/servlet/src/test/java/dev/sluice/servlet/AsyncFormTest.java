@@ -153,6 +153,22 @@ class AsyncFormTest extends AppTestBase {
     }
 
     @Test
+    void completeForm_rejectedByApplication_keepsConnection() throws Exception {
+        app.on((request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.ASYNC) {
+                MultipartRequests.form(request).requireText("missing");
+            } else {
+                AsyncContext async = request.startAsync();
+                MultipartRequests.receive(request).completion().whenComplete((done, failure) -> async.dispatch());
+            }
+        });
+        app.start();
+        RawHttp.Response answer = app.post("/", FORM);
+        assertEquals(400, answer.status());
+        assertNull(answer.headers().get("connection"), "the connection is closed although the whole body was read");
+    }
+
+    @Test
     void bodyBeyondLimit_largeRest_isAnsweredAtOnce() throws Exception {
         serve(options -> options.maxBodyBytes(50_000).maxDrainBytes(10_000));
         try (RawHttp client = app.connect()) {

@@ -51,9 +51,6 @@ final class RejectionAdvice {
                 && !(rejection.getCause() instanceof MultipartException)) { // a failure of the disk or of a sink
             LOG.error("a form could not be received", rejection);
         }
-        if (rejection.closesConnection()) { // the response knows only rejections of whole forms, not those of a reader
-            response.setHeader(HttpHeaders.CONNECTION, "close");
-        }
         return entity(status, response).body(problem(status, rejection.getMessage(), rejection.getCause()));
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartReader;
 import dev.sluice.servlet.MultipartRequests;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServlet;
@@ -136,6 +137,19 @@ class RejectionTest {
         @Bean
         ServletRegistrationBean<HttpServlet> partServlet() {
             return servlet("/open/parts", (request, response) -> MultipartRequests.reader(request));
+        }
+
+        /** A servlet that rejects the first part, so that the end of the body is not read. */
+        @Bean
+        ServletRegistrationBean<HttpServlet> refusingServlet() {
+            return servlet("/open/refusing", (request, response) -> {
+                try (MultipartReader reader = MultipartRequests.reader(request)) {
+                    reader.nextPart();
+                    throw dev.sluice.MultipartException.because(dev.sluice.MultipartException.Reason.PART_REFUSED)
+                            .httpStatus(422)
+                            .build();
+                }
+            });
         }
 
         private static ServletRegistrationBean<HttpServlet> servlet(String path, Service service) {
@@ -373,6 +387,16 @@ class RejectionTest {
         try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
             assertRejected(413, fromOrigin(application, "POST", "/open/typed", RunningApplication.FORM, LARGE));
             assertRejected(415, fromOrigin(application, "POST", "/open/typed-file", "application/json", "{}"));
+        }
+    }
+
+    @Test
+    void rejection_ofAReader_closesConnection() throws Exception {
+        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
+            HttpResponse<String> response =
+                    fromOrigin(application, "POST", "/open/refusing", RunningApplication.FORM, SMALL);
+            assertRejected(422, response);
+            assertEquals("close", response.headers().firstValue("Connection").orElse("no header"));
         }
     }
 

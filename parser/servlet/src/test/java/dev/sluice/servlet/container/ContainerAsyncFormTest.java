@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
+import dev.sluice.MultipartReader;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
@@ -21,6 +22,7 @@ import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -32,6 +34,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
@@ -318,8 +322,13 @@ class ContainerAsyncFormTest extends AppTestBase {
     /** Jetty and Tomcat close such a connection by themselves, but Undertow does not. */
     @ParameterizedTest
     @EnumSource
-    void form_rejected_responseOfApplicationClosesConnection(ServletContainer kind) throws Exception {
+    void body_rejected_responseClosesConnection(ServletContainer kind) throws Exception {
+        MultipartException refusal = MultipartException.because(MultipartException.Reason.PART_REFUSED)
+                .httpStatus(422)
+                .build();
+        Map<String, Integer> statuses = new LinkedHashMap<>();
         app.options(options -> options.maxPartBytes(10_000).maxDrainBytes(0));
+        statuses.put("/async", 422);
         app.on("/async", (request, response) -> {
             AsyncContext context = request.startAsync();
             MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
@@ -327,22 +336,47 @@ class ContainerAsyncFormTest extends AppTestBase {
                 context.complete();
             });
         });
+        statuses.put("/blocking", 422);
         app.on("/blocking", (request, response) -> {
             assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
             response.setStatus(422);
         });
+        statuses.put("/redirect", 302);
         app.on("/redirect", (request, response) -> {
             assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
             response.sendRedirect("/too-large");
         });
+        statuses.put("/refused-again", 422);
+        app.on("/refused-again", (request, response) -> {
+            assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
+            throw refusal;
+        });
+        statuses.put("/refused-unread", 422);
+        app.on("/refused-unread", (request, response) -> {
+            throw refusal;
+        });
+        statuses.put("/reader", 413);
+        app.on("/reader", (request, response) -> readAll(request));
+        statuses.put("/reader-reported", 413);
+        app.on("/reader-reported", (request, response) -> {
+            MultipartException failure = assertThrows(MultipartException.class, () -> readAll(request));
+            assertTrue(MultipartRequests.sendError(response, failure));
+        });
         app.start(kind);
-        for (String path : new String[] {"/async", "/blocking", "/redirect"}) {
+        for (Map.Entry<String, Integer> each : statuses.entrySet()) {
+            String path = each.getKey();
             try (RawHttp client = app.connect()) {
                 client.send(TestForm.head(path, 1 << 30)).send(FORM.open());
                 RawHttp.Response response = client.response();
-                assertEquals(path.equals("/redirect") ? 302 : 422, response.status(), path);
+                assertEquals(each.getValue(), response.status(), path);
                 assertEquals("close", response.headers().get("connection"), path);
             }
+        }
+    }
+
+    private static void readAll(HttpServletRequest request) throws IOException {
+        try (MultipartReader reader = MultipartRequests.reader(request)) {
+            while (reader.nextPart() != null) {}
         }
     }
 
