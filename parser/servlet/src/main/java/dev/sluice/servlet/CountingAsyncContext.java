@@ -6,6 +6,7 @@ import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletResponse;
 
 /**
  * A wrapper of the container's context that reports to the {@link RequestState}. Workers keep the form open while they
@@ -34,9 +35,13 @@ record CountingAsyncContext(AsyncContext context, ServletRequest wrapper, Servle
         return original == wrapped ? wrapper : original;
     }
 
+    /** {@return the response in a {@link FilteredResponse}, which closes the connection after a rejection} */
     @Override
     public ServletResponse getResponse() {
-        return context.getResponse();
+        ServletResponse original = context.getResponse();
+        return original instanceof HttpServletResponse http && FilteredResponse.form(http) == null
+                ? new FilteredResponse(http, state.form)
+                : original;
     }
 
     @Override

@@ -336,6 +336,18 @@ class ContainerAsyncFormTest extends AppTestBase {
                 context.complete();
             });
         });
+        statuses.put("/async-context", 422);
+        app.on("/async-context", (request, response) -> {
+            AsyncContext context = request.startAsync();
+            MultipartRequests.receive(request).completion().whenComplete((form, failure) -> {
+                HttpServletResponse rejected = (HttpServletResponse) context.getResponse();
+                rejected.setStatus(422);
+                if (!rejected.containsHeader("Connection")) { // Jetty and Tomcat may add it later
+                    rejected.setStatus(500);
+                }
+                context.complete();
+            });
+        });
         statuses.put("/blocking", 422);
         app.on("/blocking", (request, response) -> {
             assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
