@@ -100,7 +100,7 @@ final class BodyStream extends InputStream {
                 throw stopped(e);
             }
             clientFailure = e;
-            throw e;
+            throw MultipartRequestException.translated(e);
         } finally {
             stopWaiting();
         }

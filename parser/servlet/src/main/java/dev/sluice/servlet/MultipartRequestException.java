@@ -40,16 +40,8 @@ public final class MultipartRequestException extends IllegalStateException {
     }
 
     /** {@return the exception for any failure except a failed connection} */
-    static MultipartRequestException of(IOException cause, boolean closesConnection) {
-        if (isContainerRejection(cause)) {
-            return of(
-                    MultipartException.because(Reason.BODY_TOO_LARGE)
-                            .saying("the size of the body exceeds the limit of the container")
-                            .ownLimit(-1)
-                            .cause(cause)
-                            .build(),
-                    closesConnection);
-        }
+    static MultipartRequestException of(IOException failure, boolean closesConnection) {
+        IOException cause = translated(failure);
         return cause instanceof MultipartException known
                 ? new MultipartRequestException(known.httpStatus(), known.getMessage(), known, closesConnection, false)
                 : new MultipartRequestException(500, "the form could not be stored", cause, closesConnection, false);
@@ -64,6 +56,17 @@ public final class MultipartRequestException extends IllegalStateException {
     static MultipartRequestException ofSetUp(String message) {
         return new MultipartRequestException(
                 500, "the form could not be read", new IllegalStateException(message), false, false);
+    }
+
+    /** {@return the exception for a body that is too large for the container; any other exception unchanged} */
+    static IOException translated(IOException failure) {
+        return isContainerRejection(failure)
+                ? MultipartException.because(Reason.BODY_TOO_LARGE)
+                        .saying("the size of the body exceeds the limit of the container")
+                        .ownLimit(-1)
+                        .cause(failure)
+                        .build()
+                : failure;
     }
 
     /** {@return whether this is the exception with which Undertow and WildFly reject a body that is too large} */

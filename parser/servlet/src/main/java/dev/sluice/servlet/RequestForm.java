@@ -274,7 +274,7 @@ final class RequestForm {
         try {
             return checkComplete(service.forms.read(in, head(source), charset.applyTo(options)), in.count());
         } catch (IOException e) {
-            if (in.isClientFailure(e) && !MultipartRequestException.isContainerRejection(e)) {
+            if (in.isClientFailure(e)) {
                 throw e;
             }
             throw rejection(e, in.count(), !in.hasEnded());

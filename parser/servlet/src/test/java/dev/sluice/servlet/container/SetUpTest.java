@@ -3,6 +3,8 @@ package dev.sluice.servlet.container;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.MultipartReader;
+import dev.sluice.servlet.MultipartRequests;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
@@ -71,6 +73,11 @@ class SetUpTest {
         servlet.at("/parts", (request, response) -> {
             String a = request.getParameter("a");
             response.getWriter().print(request.getParts().size() + a);
+        });
+        servlet.at("/reader", (request, response) -> {
+            try (MultipartReader reader = MultipartRequests.reader(request)) {
+                reader.nextPart();
+            }
         });
         servlet.at(
                 "/async",
@@ -190,6 +197,7 @@ class SetUpTest {
                 kind.start(app().filter("/*", limiting).filter("/app/*", filter()))) {
             assertEquals("413", post(container, "/parts"));
             assertEquals("413", post(container, "/async"));
+            assertEquals("413", post(container, "/reader"));
         }
     }
 
