@@ -17,10 +17,8 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultEventExecutorGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -43,11 +41,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class UploadServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UploadServer.class);
-
-    /** The I/O mechanism for connections. */
-    record Transport(IoHandlerFactory handlers, Class<? extends ServerSocketChannel> acceptor) {
-        static final Transport NIO = new Transport(NioIoHandler.newFactory(), NioServerSocketChannel.class);
-    }
 
     /** The subdirectory for incomplete files. No stored file has a name that starts with a dot. */
     private static final String INCOMING = ".incoming";
@@ -73,7 +66,7 @@ public final class UploadServer implements AutoCloseable {
     private final MultipartHandlers handlers;
     private final Channel acceptor;
 
-    private UploadServer(ServerConfig config, Transport transport) throws IOException {
+    private UploadServer(ServerConfig config) throws IOException {
         this.config = config;
         this.spool = SpoolDirectory.builder(directory().resolve(INCOMING))
                 .unlimitedSpoolBytes()
@@ -88,13 +81,13 @@ public final class UploadServer implements AutoCloseable {
             spool.close();
             throw e;
         }
-        this.loops = new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), transport.handlers());
+        this.loops =
+                new MultiThreadIoEventLoopGroup(0, new DefaultThreadFactory("sluice-io"), NioIoHandler.newFactory());
         FormOptions options = options();
         this.handlers = handlers(options);
         try {
-            this.acceptor = bind(
-                    transport.acceptor(),
-                    Map.of("maxFiles", options.multipart().maxFiles(), "maxBodyBytes", config.maxBodyBytes()));
+            this.acceptor =
+                    bind(Map.of("maxFiles", options.multipart().maxFiles(), "maxBodyBytes", config.maxBodyBytes()));
         } catch (IOException | RuntimeException e) {
             stop();
             throw e;
@@ -107,11 +100,7 @@ public final class UploadServer implements AutoCloseable {
      * @throws IOException if the directory or the bucket cannot be used, or the address is in use
      */
     public static UploadServer start(ServerConfig config) throws IOException {
-        return start(config, Transport.NIO);
-    }
-
-    static UploadServer start(ServerConfig config, Transport transport) throws IOException {
-        return new UploadServer(config, transport);
+        return new UploadServer(config);
     }
 
     /** Opens a store with credentials from the SDK's default sources, such as the environment. */
@@ -157,11 +146,11 @@ public final class UploadServer implements AutoCloseable {
                 .build();
     }
 
-    private Channel bind(Class<? extends ServerSocketChannel> type, Map<String, Long> limits) throws IOException {
+    private Channel bind(Map<String, Long> limits) throws IOException {
         ChannelHandler others = new OtherRequests(metrics, Page.load(UploadServer.class, limits));
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
-                .channel(type)
+                .channel(NioServerSocketChannel.class)
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 // A client may close its side after the request and still read the response.
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
