@@ -104,7 +104,8 @@ public final class Gateway implements AutoCloseable {
 
     private Channel bind() throws IOException {
         String upstream = config.upstream().toString();
-        OtherRequests others = new OtherRequests(() -> HistoryPage.html(config.rules(), upstream, history));
+        Protocols.Others others = (request, method) ->
+                Responses.other(request, method, () -> HistoryPage.html(config.rules(), upstream, history));
         ChannelFuture binding = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)

@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.Arrays;
@@ -139,47 +138,34 @@ class GatewayTest extends ForwardingContract {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(HttpClient.Version.class)
-    void head_hasLengthOfPageAndNoBody(HttpClient.Version version) throws Exception {
+    @Test
+    void page_isServedOverTls() throws Exception {
         SSLContext trust = SSLContext.getInstance("TLS");
         trust.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
-        HttpClient client =
-                HttpClient.newBuilder().sslContext(trust).version(version).build();
-        Rules rules = new Rules(Set.of(), Set.of(), Set.of(), Set.of(), 0, 0);
-        try (Gateway server = Gateway.start(
-                new Gateway.Config("127.0.0.1", 0, true, URI.create("http://localhost/"), rules, 0, MAX_WAIT))) {
-            for (String path : List.of("/", "/upload")) {
-                HttpRequest.Builder request =
-                        HttpRequest.newBuilder(server.uri().resolve(path));
-                HttpResponse<String> get = client.send(request.build(), BodyHandlers.ofString());
-                HttpResponse<String> head = client.send(
-                        request.method("HEAD", BodyPublishers.noBody()).build(), BodyHandlers.ofString());
-                assertEquals(version, head.version());
-                assertEquals(get.statusCode(), head.statusCode());
-                assertEquals(
-                        get.headers().firstValue("content-length"),
-                        head.headers().firstValue("content-length"));
-                assertEquals("", head.body());
-            }
+        HttpClient client = HttpClient.newBuilder().sslContext(trust).build();
+        try (Gateway server = Gateway.start(config("127.0.0.1", true))) {
+            assertEquals("https", server.uri().getScheme());
+            HttpResponse<Void> page =
+                    client.send(HttpRequest.newBuilder(server.uri()).build(), BodyHandlers.discarding());
+            assertEquals(200, page.statusCode());
         }
+    }
+
+    private static Gateway.Config config(String host, boolean tls) {
+        Rules rules = new Rules(Set.of(), Set.of(), Set.of(), Set.of(), 0, 0);
+        return new Gateway.Config(host, 0, tls, URI.create("http://localhost/"), rules, 0, MAX_WAIT);
     }
 
     @Test
     void address_onAllInterfaces_isOneThatABrowserCanOpen() throws Exception {
-        Rules rules = new Rules(Set.of(), Set.of(), Set.of(), Set.of(), 0, 0);
-        try (Gateway other = Gateway.start(
-                new Gateway.Config("0.0.0.0", 0, false, URI.create("http://localhost/"), rules, 0, MAX_WAIT))) {
+        try (Gateway other = Gateway.start(config("0.0.0.0", false))) {
             assertEquals("localhost", other.uri().getHost());
         }
     }
 
     @Test
     void unknownHost_isNamed() {
-        Rules rules = new Rules(Set.of(), Set.of(), Set.of(), Set.of(), 0, 0);
-        Gateway.Config config =
-                new Gateway.Config("nosuch.invalid", 0, false, URI.create("http://localhost/"), rules, 0, MAX_WAIT);
-        IOException thrown = assertThrows(IOException.class, () -> Gateway.start(config));
+        IOException thrown = assertThrows(IOException.class, () -> Gateway.start(config("nosuch.invalid", false)));
         assertEquals("cannot listen on nosuch.invalid:0: unknown host", thrown.getMessage());
     }
 

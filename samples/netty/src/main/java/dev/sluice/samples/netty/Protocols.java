@@ -3,7 +3,6 @@ package dev.sluice.samples.netty;
 import dev.sluice.netty.MultipartHandlers;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -13,7 +12,9 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http2.DefaultHttp2WindowUpdateFrame;
 import io.netty.handler.codec.http2.Http2CodecUtil;
@@ -67,21 +68,24 @@ public final class Protocols extends ChannelInitializer<SocketChannel> {
     private static final Logger LOG = LoggerFactory.getLogger(Protocols.class);
 
     private final MultipartHandlers handlers;
-    private final ChannelHandler others;
+    private final OtherRequests others;
     private final @Nullable SslContext tls;
 
-    /**
-     * @param others the shared handler for requests other than forms
-     * @throws IOException if no certificate can be generated
-     */
-    public Protocols(MultipartHandlers handlers, ChannelHandler others, boolean tls) throws IOException {
+    /** The responses to requests other than forms. */
+    public interface Others {
+        /** @param method the method of the request, but {@code GET} for {@code HEAD}, whose response loses its body later */
+        FullHttpResponse respond(HttpRequest request, String method);
+    }
+
+    /** @throws IOException if no certificate can be generated */
+    public Protocols(MultipartHandlers handlers, Others others, boolean tls) throws IOException {
         this.handlers = handlers;
-        this.others = others;
+        this.others = new OtherRequests(others);
         this.tls = tls ? tls() : null;
     }
 
     private static SslContext tls() throws IOException {
-        return SslContextBuilder.forServer(LocalCertificate.make())
+        return SslContextBuilder.forServer(LocalCertificate.ofThisProcess())
                 .sslProvider(SslProvider.JDK)
                 .ciphers(Http2SecurityUtil.CIPHERS, SupportedCipherSuiteFilter.INSTANCE)
                 .applicationProtocolConfig(new ApplicationProtocolConfig(

@@ -8,8 +8,10 @@ import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import java.nio.charset.StandardCharsets;
 
 /** Factory methods for the server's HTTP responses. The caller owns each response. */
@@ -18,13 +20,27 @@ final class Responses {
 
     private Responses() {}
 
-    static FullHttpResponse page(Page page) {
+    /** {@return the response to a request that is not a form} */
+    static FullHttpResponse other(HttpRequest request, String method, ServerMetrics metrics, Page page) {
+        ErrorResponse fault = RequestHead.fault(request);
+        if (fault != null) {
+            return rejection(metrics, fault, fault.asResponse());
+        }
+        String path = new QueryStringDecoder(request.uri()).path();
+        return switch (method + " " + path) {
+            case "GET /" -> page(page);
+            case "GET /metrics" -> metrics(metrics);
+            default -> notThis(path);
+        };
+    }
+
+    private static FullHttpResponse page(Page page) {
         FullHttpResponse response = of(200, "text/html; charset=utf-8", page.html());
         response.headers().set(HttpHeaderNames.CONTENT_SECURITY_POLICY, page.contentSecurityPolicy());
         return response;
     }
 
-    static FullHttpResponse metrics(ServerMetrics metrics) {
+    private static FullHttpResponse metrics(ServerMetrics metrics) {
         byte[] text = metrics.scrape().getBytes(StandardCharsets.UTF_8);
         return of(200, "text/plain; version=0.0.4; charset=utf-8", text);
     }
@@ -42,7 +58,7 @@ final class Responses {
     }
 
     /** {@return the response to an unknown path, or to a method that the path does not support} */
-    static FullHttpResponse notThis(String path) {
+    private static FullHttpResponse notThis(String path) {
         String allowed = switch (path) {
             case "/", "/metrics" -> "GET, HEAD";
             case "/upload", "/inspect" -> "POST";

@@ -14,7 +14,6 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -147,7 +146,8 @@ public final class UploadServer implements AutoCloseable {
     }
 
     private Channel bind(Map<String, Long> limits) throws IOException {
-        ChannelHandler others = new OtherRequests(metrics, Page.load(UploadServer.class, limits));
+        Page page = Page.load(UploadServer.class, limits);
+        Protocols.Others others = (request, method) -> Responses.other(request, method, metrics, page);
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)

@@ -18,7 +18,6 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -64,10 +63,6 @@ class PausedStreamsTest {
     /** A form that is larger than the buffer of a paused sink and a flow-control window together. */
     private static final byte[] BODY =
             new TestForm().file("f", "f", new byte[300_000]).body();
-
-    /** The handler after the form handler; it receives no request, because all requests are forms. */
-    @ChannelHandler.Sharable
-    private static final class NoOpHandler extends ChannelInboundHandlerAdapter {}
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
@@ -124,7 +119,10 @@ class PausedStreamsTest {
         MultipartHandlers handlers = MultipartHandlers.builder(
                         forms, request -> receiver(request.uri().equals("/slow")), workers)
                 .build();
-        ChannelHandler protocols = new Protocols(handlers, new NoOpHandler(), true);
+        Protocols.Others none = (request, method) -> {
+            throw new IllegalStateException("all requests are forms");
+        };
+        ChannelHandler protocols = new Protocols(handlers, none, true);
         Channel acceptor = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
