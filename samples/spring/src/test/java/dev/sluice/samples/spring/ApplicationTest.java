@@ -24,9 +24,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -101,15 +99,12 @@ class ApplicationTest {
         return JSON.readTree(response.body());
     }
 
-    private static void assertReceived(String name, String filename, byte[] content, JsonNode received)
-            throws Exception {
+    private static void assertReceived(String name, String filename, byte[] content, JsonNode received) {
         assertEquals(name, received.get("name").asString());
         assertEquals(filename, received.get("filename").asString());
         assertEquals("image/png", received.get("contentType").asString());
         assertEquals(content.length, received.get("size").asInt());
-        assertEquals(
-                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content)),
-                received.get("sha256").asString());
+        assertEquals(TestForm.sha256(content), received.get("sha256").asString());
     }
 
     @Test

@@ -12,9 +12,9 @@ import dev.sluice.netty.MultipartHandlers;
 import dev.sluice.s3.FormRecord;
 import dev.sluice.s3.S3ObjectStore;
 import dev.sluice.s3.S3Sinks;
+import dev.sluice.s3.Weed;
 import dev.sluice.servlet.SluiceFilter;
 import dev.sluice.testkit.BrowserForm;
-import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.Seaweed;
 import dev.sluice.testkit.TenUploads;
 import io.netty.bootstrap.ServerBootstrap;
@@ -42,32 +42,29 @@ import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /** Runs the code samples of the pages about object stores. */
+@ExtendWith(Weed.IsThere.class)
 @Timeout(300)
 class ObjectStorePageTest {
     private static final Path PAGE =
             Path.of(System.getProperty("sluice.rootDir", "../.."), "parser/docs/spring-boot-s3.md");
-    private static final String BUCKET = "uploads";
     private static final long LIMIT = 1 << 20;
     private static final MultipartBody BODY = MultipartBody.builder()
             .field("title", "Holiday")
             .file("photo", "a.pdf", "application/pdf", Content.of(new byte[100_000]))
             .build();
 
-    private static Seaweed store;
+    private static URI store;
 
     @TempDir
     Path directory;
@@ -77,50 +74,16 @@ class ObjectStorePageTest {
 
     @BeforeAll
     static void startStore() throws Exception {
-        Installed.require("SeaweedFS", Seaweed.program().isPresent());
-        store = new Seaweed();
-        try (S3AsyncClient client = client()) {
-            for (int attempt = 0; ; attempt++) {
-                try {
-                    client.createBucket(request -> request.bucket(BUCKET)).join();
-                    return;
-                } catch (RuntimeException e) {
-                    if (attempt > 600) {
-                        throw e;
-                    }
-                    Thread.sleep(100);
-                }
-            }
-        }
-    }
-
-    private static S3AsyncClient client() {
-        return S3AsyncClient.builder()
-                .endpointOverride(store.address())
-                .region(Region.US_EAST_1)
-                .forcePathStyle(true)
-                .credentialsProvider(credentials())
-                .build();
-    }
-
-    private static StaticCredentialsProvider credentials() {
-        return StaticCredentialsProvider.create(AwsBasicCredentials.create(Seaweed.USER, Seaweed.SECRET));
-    }
-
-    @AfterAll
-    static void stopStore() {
-        if (store != null) {
-            store.close();
-        }
+        store = Weed.running().address();
     }
 
     private S3Sinks newSinks() {
         sinks = S3Sinks.builder(
-                        S3ObjectStore.builder(BUCKET)
-                                .endpoint(store.address())
+                        S3ObjectStore.builder(Weed.BUCKET)
+                                .endpoint(store)
                                 .region("us-east-1")
                                 .pathStyle(true)
-                                .credentials(credentials())
+                                .credentials(Weed.CREDENTIALS)
                                 .build(),
                         budget)
                 .prefix("incoming/")
@@ -164,7 +127,7 @@ class ObjectStorePageTest {
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=ERROR",
                 "--sluice.directory=" + directory,
-                "--sluice.s3.endpoint=" + store.address(),
+                "--sluice.s3.endpoint=" + store,
                 "--sluice.s3.access-key=" + Seaweed.USER,
                 "--sluice.s3.secret-key=" + Seaweed.SECRET));
         fenced("properties").lines().map("--"::concat).forEach(properties::add);
@@ -201,8 +164,8 @@ class ObjectStorePageTest {
     /** {@return the number of files in the store, once no form is in progress} */
     private static long stored(S3Sinks sinks) throws Exception {
         sinks.whenIdle().get(1, TimeUnit.MINUTES);
-        try (S3AsyncClient client = client()) {
-            return client.listObjectsV2(request -> request.bucket(BUCKET)).join().contents().stream()
+        try (S3AsyncClient client = Weed.client(store)) {
+            return client.listObjectsV2(request -> request.bucket(Weed.BUCKET)).join().contents().stream()
                     .filter(object -> object.key().matches("incoming/[0-9a-f]{32}/\\d+"))
                     .count();
         }
