@@ -1,77 +1,71 @@
 package dev.sluice.samples.servlet.slow;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-import java.io.IOException;
+import dev.sluice.testkit.Eventually;
+import dev.sluice.testkit.TestForm;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
-import java.nio.ByteBuffer;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Many clients on the caller's thread. Each sends the head of an upload and waits for {@code 100 Continue}, which shows
- * that the server is reading. Then it sends the start of a body, and after that one byte per second.
+ * Many clients on one thread. Each sends the head of an upload and waits for {@code 100 Continue}, which shows that the server is
+ * reading. Then it sends the start of a body, and after that one byte per second. Until {@link #noMore}, a closed client is replaced.
  */
 final class SlowClients implements AutoCloseable {
-    /** The number of connections that may be opening at once, because the queue of a listening socket is short. */
-    private static final int MOST_ENTERING = 32;
+    private static final byte[] HEAD = TestForm.head("/async", "Content-Length: " + (1 << 20), "Expect: 100-continue");
+    private static final byte[] START =
+            new TestForm().field("a", "1").file("f", "slow.bin", new byte[10]).open();
 
-    private static final long DRIP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    private final List<Client> clients = new CopyOnWriteArrayList<>();
+    private final AtomicInteger reading = new AtomicInteger();
+    private final AtomicInteger open = new AtomicInteger();
+    private final Bootstrap bootstrap;
+    private volatile boolean replacing = true;
 
-    private final InetSocketAddress server;
-    private final byte[] head;
-    private final byte[] start;
-    private final Selector selector = Selector.open();
-    private final List<Client> clients = new ArrayList<>();
-    private final ArrayDeque<Client> dripping = new ArrayDeque<>();
-    private final ByteBuffer read = ByteBuffer.allocate(4096);
-    private int wanted;
-    private int entering;
-    private int open;
-
-    /** @param start the first bytes of the body, sent at once */
-    SlowClients(int port, String contentType, byte[] start, long contentLength) throws IOException {
-        this.server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        this.start = start;
-        this.head = ("POST /async HTTP/1.1\r\nHost: x\r\nContent-Type: " + contentType + "\r\nContent-Length: "
-                        + contentLength + "\r\nExpect: 100-continue\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII);
+    SlowClients(int port) {
+        bootstrap = new Bootstrap()
+                .group(loop)
+                .channel(NioSocketChannel.class)
+                .remoteAddress(InetAddress.getLoopbackAddress(), port)
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.AUTO_CLOSE, false) // a response may be readable although a byte cannot be sent
+                .handler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        channel.pipeline().addLast(new Client());
+                    }
+                });
     }
 
-    final class Client {
-        private final SocketChannel channel;
-        private final SelectionKey key;
+    final class Client extends ChannelInboundHandlerAdapter {
         private final StringBuilder response = new StringBuilder();
-        private ByteBuffer toSend = ByteBuffer.wrap(head);
-        private boolean connected;
-        private boolean welcome;
-        private long begun;
-        private long ended;
-        private long due;
-
-        Client() throws IOException {
-            channel = SocketChannel.open();
-            channel.configureBlocking(false);
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            begun = System.nanoTime();
-            channel.connect(server);
-            key = channel.register(selector, SelectionKey.OP_CONNECT, this);
-        }
+        private @Nullable Future<?> dripping;
+        private volatile long begun;
+        private volatile long ended;
+        private volatile int status;
 
         /** {@return the status of its response; 0 if it has none} */
         int status() {
-            boolean answered = ended != 0 && response.length() >= 12 && response.indexOf("HTTP/1.1 ") == 0;
-            return answered ? Integer.parseInt(response.substring(9, 12)) : 0;
+            return status;
         }
 
         /** {@return the time for which the server received data from this client or waited for it} */
@@ -79,111 +73,67 @@ final class SlowClients implements AutoCloseable {
             return Duration.ofNanos(ended - begun);
         }
 
-        private void ready() {
-            try {
-                if (!connected) {
-                    channel.finishConnect();
-                    connected = true;
-                    begun = System.nanoTime();
-                    send();
-                } else if (key.isReadable()) {
-                    receive();
-                } else {
-                    send();
-                }
-            } catch (IOException e) {
-                end();
-            }
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            begun = System.nanoTime();
+            clients.add(this);
+            open.incrementAndGet();
+            ctx.writeAndFlush(Unpooled.wrappedBuffer(HEAD));
         }
 
-        private void send() throws IOException {
-            channel.write(toSend);
-            key.interestOps(SelectionKey.OP_READ | (toSend.hasRemaining() ? SelectionKey.OP_WRITE : 0));
-        }
-
-        private void receive() throws IOException {
-            read.clear();
-            if (channel.read(read) < 0) {
-                end();
-                return;
-            }
-            response.append(StandardCharsets.ISO_8859_1.decode(read.flip()));
-            if (!welcome && response.indexOf("HTTP/1.1 100") == 0 && response.indexOf("\r\n\r\n") > 0) {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ByteBuf bytes = (ByteBuf) message;
+            response.append(bytes.toString(StandardCharsets.ISO_8859_1));
+            bytes.release();
+            if (dripping == null && response.indexOf("HTTP/1.1 100") == 0 && response.indexOf("\r\n\r\n") > 0) {
                 response.delete(0, response.indexOf("\r\n\r\n") + 4);
-                welcome = true;
-                entering--;
-                toSend = ByteBuffer.wrap(start);
-                send();
-                due = System.nanoTime() + DRIP_NANOS;
-                dripping.add(this);
+                ctx.writeAndFlush(Unpooled.wrappedBuffer(START));
+                dripping = ctx.executor()
+                        .scheduleAtFixedRate(
+                                () -> ctx.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {'x'})),
+                                1,
+                                1,
+                                TimeUnit.SECONDS);
+                reading.incrementAndGet();
             }
         }
 
-        private void drip() {
-            if (!channel.isOpen()) {
-                return;
-            }
-            if (!toSend.hasRemaining()) {
-                try {
-                    channel.write(ByteBuffer.wrap(new byte[] {'x'}));
-                } catch (IOException e) {
-                    return; // the connection is closed, but a response may still be readable
-                }
-            }
-            due += DRIP_NANOS;
-            dripping.add(this);
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ctx.close(); // the server has reset the connection
         }
 
-        private void end() {
-            if (ended == 0) {
-                ended = System.nanoTime();
-                open--;
-                entering -= welcome ? 0 : 1;
-                close();
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            if (dripping != null) {
+                dripping.cancel(false);
             }
-        }
-
-        private void close() {
-            try {
-                channel.close();
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
+            ended = System.nanoTime();
+            boolean answered = response.length() >= 12 && response.indexOf("HTTP/1.1 ") == 0;
+            status = answered ? Integer.parseInt(response.substring(9, 12)) : 0;
+            open.decrementAndGet();
+            if (replacing) {
+                bootstrap.connect();
             }
         }
     }
 
-    /** Adds clients, and waits until the server reads their bodies. From now on, each closed client is replaced. */
-    void enter(int count, Duration limit) throws IOException {
-        wanted += count;
-        drive("all clients are in", limit, () -> open == wanted && entering == 0);
+    /** Adds clients, and waits until the server reads their bodies. */
+    void enter(int count) {
+        for (int i = 0; i < count; i++) {
+            ChannelFuture connected = bootstrap.connect(); // one at a time: the queue of a listening socket is short
+            connected.syncUninterruptibly();
+        }
+        Eventually.isTrue(() -> reading.get() >= count, this::toString);
     }
 
     void noMore() {
-        wanted = 0;
-    }
-
-    /** Runs the clients until a condition holds. */
-    void drive(String what, Duration limit, BooleanSupplier done) throws IOException {
-        long deadline = System.nanoTime() + limit.toNanos();
-        while (!done.getAsBoolean()) {
-            long now = System.nanoTime();
-            assertTrue(now - deadline < 0, () -> "timed out: " + what + "; " + this);
-            while (entering < MOST_ENTERING && open < wanted) {
-                clients.add(new Client());
-                entering++;
-                open++;
-            }
-            while (!dripping.isEmpty() && dripping.peek().due - now <= 0) {
-                dripping.remove().drip();
-            }
-            long wait = dripping.isEmpty() ? deadline - now : Math.min(dripping.peek().due, deadline) - now;
-            long millis = Math.max(TimeUnit.NANOSECONDS.toMillis(wait), 1);
-            selector.select(key -> ((Client) key.attachment()).ready(), Math.min(millis, 20));
-        }
+        replacing = false;
     }
 
     int open() {
-        return open;
+        return open.get();
     }
 
     List<Client> all() {
@@ -192,12 +142,12 @@ final class SlowClients implements AutoCloseable {
 
     @Override
     public String toString() {
-        return clients.size() + " clients, " + entering + " still connecting, " + open + " open";
+        return clients.size() + " clients, " + reading + " of them read by the server, " + open + " open";
     }
 
     @Override
-    public void close() throws IOException {
-        clients.forEach(Client::end);
-        selector.close();
+    public void close() {
+        noMore();
+        loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 }

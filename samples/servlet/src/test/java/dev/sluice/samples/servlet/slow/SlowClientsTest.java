@@ -3,20 +3,26 @@ package dev.sluice.samples.servlet.slow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.samples.servlet.SampleConfig;
+import dev.sluice.samples.servlet.ServletServer;
+import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.samples.upload.soak.ServerProcess;
 import dev.sluice.samples.upload.soak.Vitals;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.ProofSize;
+import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TestForm;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,23 +43,28 @@ class SlowClientsTest {
     /** The limit for any number of clients: the pool of 64, threads that are just ending, and the JVM's own threads. */
     private static final int MOST_THREADS = 150;
 
-    private static final Duration ENTRY = Duration.ofSeconds(30);
-    private static final Duration UPLOADS = Duration.ofSeconds(60);
-    private static final Duration CLOSING = Duration.ofSeconds(20);
+    private static final Duration GRACE = Duration.ofSeconds(15);
+
+    /** The size of the other uploads. */
+    private static final int MEBIBYTES = ProofSize.of("sluice.slow.mebibytes", 16, 64);
+
+    private final byte[] file = TestForm.noise(MEBIBYTES << 20, 3);
 
     @TempDir
     private Path directory;
 
-    private static byte[] start() {
-        return new TestForm()
-                .field("a", "1")
-                .file("f", "slow.bin", new byte[10])
-                .open();
+    /** Runs in the server process; its argument is the directory of the spool. */
+    public static void main(String[] arguments) throws Exception {
+        SampleConfig config = SampleConfig.of(Path.of(arguments[0]))
+                .with(options -> options.maxBodyBytes(80L << 20).minRateGrace(GRACE));
+        try (ServletServer server = ServletServer.start(config)) {
+            ServerProcess.answer(server.port(), () -> Vitals.now(server.memoryUsed()));
+        }
     }
 
     /** {@return the number of clients, reduced and reported if the process may not open enough descriptors} */
     private static int clients() {
-        Vitals here = Vitals.now(0, 0);
+        Vitals here = Vitals.now(0);
         long most = here.mostDescriptors() - here.descriptors() - SPARE_DESCRIPTORS;
         if (most < CLIENTS) {
             System.out.println("SlowClientsTest: only " + most + " of " + CLIENTS
@@ -63,50 +74,63 @@ class SlowClientsTest {
         return (int) Math.min(most, CLIENTS);
     }
 
+    /** Sends a large file, checks the response, and returns the rate in MiB/s, measured until the response is read. */
+    private double upload(ServerProcess server, String endpoint) throws IOException {
+        byte[] request = new TestForm().file("f", "large.bin", file).post(endpoint);
+        long begin = System.nanoTime();
+        try (RawHttp connection = new RawHttp(server.port())) {
+            ServerResponse response = ServerResponse.on(connection.send(request));
+            double rate = MEBIBYTES * 1e9 / (System.nanoTime() - begin);
+            assertEquals(200, response.status(), response.text());
+            assertEquals(TestForm.sha256(file), response.at("/parts/0/sha256"));
+            return rate;
+        }
+    }
+
+    private List<Path> spooled() throws IOException {
+        return SpooledFiles.below(directory.resolve("spool"));
+    }
+
     @Test
     void slowClients_areClosed_whileOthersAreServed() throws Exception {
-        LargeUpload upload = new LargeUpload();
         int count = clients();
-        try (ServerProcess server = UploadHost.start(directory, "-Xmx256m", "-XX:+ExitOnOutOfMemoryError")) {
-            upload.post(server.port(), "/async"); // warms up
-            upload.post(server.port(), "/parts");
-            double usual = upload.post(server.port(), "/async");
+        Path spool = directory.resolve("spool");
+        List<String> options = List.of("-Xmx256m", "-XX:+ExitOnOutOfMemoryError");
+        try (ServerProcess server =
+                new ServerProcess(directory.resolve("err"), SlowClientsTest.class, options, spool)) {
+            upload(server, "/async"); // warms up
+            upload(server, "/parts");
+            double usual = upload(server, "/async");
             Vitals base = server.await("all uploads are complete", vitals -> vitals.budget() == 0);
-            assertEquals(List.of(), UploadHost.uploads(directory));
+            assertEquals(List.of(), spooled());
 
-            try (SlowClients slow = new SlowClients(server.port(), TestForm.CONTENT_TYPE, start(), 1 << 20)) {
-                slow.enter(count, ENTRY);
+            try (SlowClients slow = new SlowClients(server.port())) {
+                slow.enter(count);
                 Vitals held = server.look();
                 assertTrue(held.descriptors() >= base.descriptors() + count, held::toString);
                 assertTrue(held.budget() > base.budget(), held::toString);
 
-                CompletableFuture<double[]> normal = CompletableFuture.supplyAsync(() -> postBoth(upload, server));
-                slow.drive("the uploads", UPLOADS, normal::isDone);
+                double[] meanwhile = {upload(server, "/async"), upload(server, "/parts")};
                 int stillOpen = slow.open();
                 slow.noMore();
-                double[] meanwhile = normal.join();
                 assertTrue(stillOpen > count / 2, "the uploads took longer than the slow clients: " + slow);
 
-                slow.drive("all connections are closed", UploadHost.GRACE.plus(CLOSING), () -> slow.open() == 0);
+                Eventually.isTrue(() -> slow.open() == 0, slow::toString);
                 assertClosedForBeingSlow(slow);
                 Vitals after = server.await(
                         "nothing is left",
                         vitals -> vitals.budget() == 0 && vitals.descriptors() <= base.descriptors());
                 assertTrue(after.peakThreads() < MOST_THREADS, after::toString);
-                assertEquals(List.of(), UploadHost.uploads(directory));
+                assertEquals(List.of(), spooled());
                 report(count, stillOpen, base, held, after, usual, meanwhile);
                 assertTrue(meanwhile[0] > usual / 500, "other clients were blocked");
             }
-            upload.post(server.port(), "/async");
-            UploadHost.end(server, directory);
-        }
-    }
-
-    private static double[] postBoth(LargeUpload upload, ServerProcess server) {
-        try {
-            return new double[] {upload.post(server.port(), "/async"), upload.post(server.port(), "/parts")};
-        } catch (IOException e) {
-            throw new CompletionException(e);
+            upload(server, "/async");
+            server.end();
+            assertEquals("", server.errorOutput());
+            try (Stream<Path> left = Files.walk(spool)) {
+                assertEquals(List.of(spool), left.toList());
+            }
         }
     }
 
@@ -119,7 +143,7 @@ class SlowClientsTest {
         assertTrue(statuses.getOrDefault(408, 0L) > count / 2, statuses::toString);
         for (SlowClients.Client client : slow.all()) {
             Duration activeTime = client.activeTime();
-            assertTrue(activeTime.compareTo(UploadHost.GRACE) > 0, () -> "closed within its grace: " + activeTime);
+            assertTrue(activeTime.compareTo(GRACE) > 0, () -> "closed within its grace: " + activeTime);
         }
     }
 
@@ -136,7 +160,7 @@ class SlowClientsTest {
                 base.threads(),
                 held.threads(),
                 after.peakThreads(),
-                LargeUpload.MEBIBYTES,
+                MEBIBYTES,
                 usual,
                 meanwhile[0],
                 meanwhile[1],

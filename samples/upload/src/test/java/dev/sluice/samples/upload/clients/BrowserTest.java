@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import com.sun.net.httpserver.HttpServer;
 import dev.sluice.samples.upload.ServerConfig;
 import dev.sluice.samples.upload.UploadServer;
+import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -197,17 +198,17 @@ final class BrowserTest {
     }
 
     private void cancel(Browser browser, UploadServer server) throws Exception {
-        try (Scratch scratch = Scratch.create();
-                DirectoryWatch watch = DirectoryWatch.of(server.directory())) {
+        try (Scratch scratch = Scratch.create()) {
             Path file = Files.write(scratch.directory().resolve("large.bin"), FormPart.bytes(32 << 20));
             browser.drop(browser.find("#drop"), List.of(file));
             browser.limitUploadRate(RATE);
             browser.find("#upload").click();
-            watch.await("the file is in the spool", names -> !names.isEmpty());
+            Eventually.passes(
+                    () -> assertFalse(Received.names(server.directory()).isEmpty(), "no file in the spool"));
             browser.find("#cancel").click();
             browser.awaitState("cancelled");
             assertEquals("not kept", browser.find("#total .pct").getText());
-            watch.await("the file is deleted", Set::isEmpty);
+            Eventually.passes(() -> assertEquals(Set.of(), Received.names(server.directory())));
         }
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.sluice.samples.upload.ServerConfig;
 import dev.sluice.samples.upload.UploadServer;
+import dev.sluice.testkit.Eventually;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -100,18 +101,18 @@ final class CurlTest {
         List<FormPart> form = List.of(
                 FormPart.file("f", "whole.bin", "application/octet-stream", FormPart.bytes(100_000)),
                 FormPart.file("f", "cut.bin", "application/octet-stream", FormPart.bytes(4 << 20)));
-        try (Scratch scratch = Scratch.create();
-                DirectoryWatch watch = DirectoryWatch.of(server.directory())) {
+        try (Scratch scratch = Scratch.create()) {
             List<String> options = new ArrayList<>(List.of("limit-rate = 150k"));
             for (FormPart part : form) {
                 options.add(CurlClient.option(part, scratch));
             }
             Path configuration = CurlClient.configuration(upload(server), scratch.file(new byte[0]), options, scratch);
             Process process = curl.program().start(scratch.directory(), CurlClient.command(configuration), Map.of());
-            watch.await("the second file is in the spool", names -> names.size() == 2);
+            Eventually.passes(
+                    () -> assertEquals(2, Received.names(server.directory()).size(), "files in the spool"));
             assertTrue(process.isAlive(), "curl has ended");
             process.destroyForcibly().waitFor();
-            watch.await("all files are deleted", Set::isEmpty);
+            Eventually.passes(() -> assertEquals(Set.of(), Received.names(server.directory())));
         }
         List<FormPart> next = Form.FILES.parts();
         ServerResponse response = curl.post(upload(server), next);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.testkit.SpooledFiles;
 import dev.sluice.testkit.TestForm;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,21 +13,20 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.function.Executable;
 
 /** Comparisons of the server's report and files with the form that was sent. */
-public final class Received {
+final class Received {
     private Received() {}
 
     /** Requires that each part was received as it was sent: name, file name, type, size and digest. */
-    public static void assertParts(UploadClient client, List<FormPart> sent, ServerResponse response)
-            throws IOException {
+    static void assertParts(UploadClient client, List<FormPart> sent, ServerResponse response) throws IOException {
         assertParts(client, sent, "standard", response);
     }
 
-    public static void assertParts(UploadClient client, List<FormPart> sent, String preset, ServerResponse response)
+    static void assertParts(UploadClient client, List<FormPart> sent, String preset, ServerResponse response)
             throws IOException {
         assertEquals(200, response.status(), response.text());
         JsonNode json = response.json();
@@ -72,29 +72,9 @@ public final class Received {
 
     /** {@return the files that are stored or in the spool} */
     static TreeSet<String> names(Path directory) throws IOException {
-        TreeSet<String> names = new TreeSet<>();
-        try (Stream<Path> files = Stream.concat(Files.list(directory), waiting(directory).stream())) {
-            files.filter(file -> !Files.isDirectory(file))
-                    .forEach(file -> names.add(file.getFileName().toString()));
-        }
-        return names;
-    }
-
-    /** {@return the files in the spools of the servers with this directory} */
-    public static List<Path> waiting(Path directory) throws IOException {
-        List<Path> waiting = new ArrayList<>();
-        for (Path spool : spools(directory)) {
-            try (Stream<Path> files = Files.list(spool)) {
-                files.forEach(waiting::add);
-            }
-        }
-        return waiting;
-    }
-
-    static List<Path> spools(Path directory) throws IOException {
-        try (Stream<Path> spools = Files.list(directory.resolve(".incoming"))) {
-            return spools.filter(Files::isDirectory).toList();
-        }
+        return SpooledFiles.below(directory).stream()
+                .map(file -> file.getFileName().toString())
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     static @Nullable String text(JsonNode node, String field) {

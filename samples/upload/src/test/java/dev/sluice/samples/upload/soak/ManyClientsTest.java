@@ -6,27 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.samples.upload.ServerConfig;
 import dev.sluice.samples.upload.UploadServer;
 import dev.sluice.testkit.ProofSize;
-import io.netty.bootstrap.Bootstrap;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInitializer;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.handler.codec.http.FullHttpResponse;
-import io.netty.handler.codec.http.HttpObjectAggregator;
-import io.netty.handler.codec.http.HttpResponseDecoder;
+import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -46,7 +33,7 @@ class ManyClientsTest {
 
     /** The number of slow clients, fewer if the limit of file descriptors is too low. */
     private static final int SLOW = (int) Math.min(
-            ProofSize.of("sluice.slowClients", 500, 10_000), Vitals.now(0, 0).mostDescriptors() - 500);
+            ProofSize.of("sluice.slowClients", 500, 10_000), Vitals.now(0).mostDescriptors() - 500);
 
     private static final int SECONDS = ProofSize.of("sluice.slowSeconds", 3, 20);
     private static final int AT_ONCE = ProofSize.of("sluice.formsAtOnce", 200, 1_000);
@@ -55,124 +42,91 @@ class ManyClientsTest {
     /** A rate above the minimum of the server. */
     private static final int BYTES_PER_SECOND = (int) (2 * ServerConfig.MIN_BYTES_PER_SECOND);
 
-    private static final String BOUNDARY = "many";
-
     @TempDir
     Path directory;
 
     /** Runs in the server process; its argument is a directory. */
     public static void main(String[] arguments) throws IOException {
         try (UploadServer server = UploadServer.start(ServerConfig.of(Path.of(arguments[0])))) {
-            ServerProcess.answer(server.port(), () -> Vitals.now(0, 0));
+            ServerProcess.answer(server.port(), () -> Vitals.now(0));
         }
     }
 
     @Test
     void slowClients_areAllServed() throws Exception {
-        byte[] value = "v".repeat(SECONDS * BYTES_PER_SECOND).getBytes(StandardCharsets.US_ASCII);
-        uploaded(SLOW, part("form-data; name=\"a\"", value), SECONDS);
+        uploaded(
+                SLOW,
+                new TestForm()
+                        .field("a", "v".repeat(SECONDS * BYTES_PER_SECOND))
+                        .post("/upload"),
+                SECONDS);
     }
 
     @Test
     void concurrentForms_areAllAccepted() throws Exception {
-        uploaded(AT_ONCE, part("form-data; name=\"f\"; filename=\"f.bin\"", new byte[FILE]), 1);
+        uploaded(AT_ONCE, new TestForm().file("f", "f.bin", new byte[FILE]).post("/upload"), 2);
     }
 
-    private static byte[] part(String disposition, byte[] content) {
-        String head = "--" + BOUNDARY + "\r\nContent-Disposition: " + disposition + "\r\n\r\n";
-        byte[] delimiter = ("\r\n--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII);
-        return Unpooled.copiedBuffer(head.getBytes(StandardCharsets.US_ASCII), content, delimiter)
-                .array();
-    }
-
-    private void uploaded(int clients, byte[] body, int seconds) throws Exception {
-        EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    /** Sends a request from each client in several pieces, one in each second, so that all forms are in progress at the same time. */
+    private void uploaded(int clients, byte[] request, int pieces) throws Exception {
+        List<RawHttp> connections = new ArrayList<>();
         try (ServerProcess server =
                 new ServerProcess(directory.resolve("err"), ManyClientsTest.class, OPTIONS, directory)) {
-            List<CompletableFuture<String>> answers = new ArrayList<>();
-            List<Channel> channels = connected(loop, server.port(), clients, answers);
-            byte[] head = ("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=" + BOUNDARY
-                            + "\r\nContent-Length: " + body.length + "\r\n\r\n")
-                    .getBytes(StandardCharsets.US_ASCII);
-            // The first bytes already begin a part, so all forms use memory at the same time.
-            byte[] request = Unpooled.copiedBuffer(head, body).array();
+            for (int i = 0; i < clients; i++) {
+                connections.add(new RawHttp(server.port()));
+            }
             long start = System.nanoTime();
             Vitals most = server.look();
-            for (int second = 0; second < seconds; second++) {
-                int from = (int) ((long) request.length * second / seconds);
-                int to = (int) ((long) request.length * (second + 1) / seconds);
-                channels.forEach(channel -> channel.writeAndFlush(Unpooled.wrappedBuffer(request, from, to - from)));
-                long left = start + TimeUnit.SECONDS.toNanos(second + 1) - System.nanoTime();
-                most = second == seconds - 1 ? most : server.look();
+            for (int piece = 0; piece < pieces; piece++) {
+                int from = (int) ((long) request.length * piece / pieces);
+                int to = (int) ((long) request.length * (piece + 1) / pieces);
+                for (RawHttp connection : connections) {
+                    send(connection, request, from, to);
+                }
+                long left = start + TimeUnit.SECONDS.toNanos(piece + 1) - System.nanoTime();
+                most = piece == pieces - 1 ? most : server.look();
                 TimeUnit.NANOSECONDS.sleep(left);
             }
             Map<String, Integer> responses = new TreeMap<>();
-            for (CompletableFuture<String> response : answers) {
-                responses.merge(response.get(60, TimeUnit.SECONDS), 1, Integer::sum);
+            for (RawHttp connection : connections) {
+                responses.merge(answer(connection), 1, Integer::sum);
+                connection.close();
             }
             double took = (System.nanoTime() - start) / 1e9;
             System.out.printf(
                     "ManyClientsTest: %d clients, %d bytes each, %.1f s; %d descriptors, %d threads, resident %d MiB: %s%n",
                     clients,
-                    body.length,
+                    request.length,
                     took,
                     most.descriptors(),
                     most.threads(),
                     server.residentBytes() >> 20,
                     responses);
             assertEquals(Map.of("200", clients), responses, server::toString);
-            assertTrue(seconds == 1 || most.descriptors() > clients, most::toString);
-            channels.forEach(Channel::close);
+            assertTrue(most.descriptors() > clients, most::toString);
             server.await("connections are still open", vitals -> vitals.descriptors() < clients);
             server.end();
         } finally {
-            loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+            for (RawHttp connection : connections) {
+                connection.close();
+            }
         }
     }
 
-    private static List<Channel> connected(
-            EventLoopGroup loop, int port, int clients, List<CompletableFuture<String>> answers)
-            throws InterruptedException {
-        Bootstrap bootstrap = new Bootstrap().group(loop).channel(NioSocketChannel.class);
-        List<Channel> channels = new ArrayList<>();
-        for (int i = 0; i < clients; i++) {
-            CompletableFuture<String> answer = new CompletableFuture<>();
-            answers.add(answer);
-            channels.add(bootstrap
-                    .clone()
-                    .handler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            channel.pipeline()
-                                    .addLast(
-                                            new HttpResponseDecoder(), new HttpObjectAggregator(1 << 16), read(answer));
-                        }
-                    })
-                    .connect("127.0.0.1", port)
-                    .sync()
-                    .channel());
+    private static void send(RawHttp connection, byte[] request, int from, int to) {
+        try {
+            connection.send(request, from, to);
+        } catch (IOException e) {
+            // the server has closed the connection, and its response shows why
         }
-        return channels;
     }
 
-    private static SimpleChannelInboundHandler<FullHttpResponse> read(CompletableFuture<String> answer) {
-        return new SimpleChannelInboundHandler<>() {
-            @Override
-            protected void channelRead0(ChannelHandlerContext ctx, FullHttpResponse response) {
-                String status = Integer.toString(response.status().code());
-                answer.complete(
-                        status.equals("200") ? status : response.content().toString(StandardCharsets.UTF_8));
-            }
-
-            @Override
-            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-                answer.complete(cause.toString());
-            }
-
-            @Override
-            public void channelInactive(ChannelHandlerContext ctx) {
-                answer.complete("closed without an answer");
-            }
-        };
+    private static String answer(RawHttp connection) {
+        try {
+            RawHttp.Response response = connection.response();
+            return response.status() == 200 ? "200" : response.body();
+        } catch (IOException e) {
+            return e.toString();
+        }
     }
 }

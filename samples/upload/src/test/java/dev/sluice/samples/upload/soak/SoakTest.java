@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SoakTest {
     /** The number of uploads, of which the first third is the warm-up. */
     private static final long UPLOADS =
-            Long.getLong("sluice.soak.uploads", Boolean.getBoolean("sluice.full") ? 12_000 : 6_000);
+            Long.getLong("sluice.soak.uploads", Boolean.getBoolean("sluice.full") ? 12_000 : 4_000);
 
     @TempDir
     Path directory;

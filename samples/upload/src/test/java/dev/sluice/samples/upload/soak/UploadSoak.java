@@ -1,7 +1,10 @@
 package dev.sluice.samples.upload.soak;
 
+import dev.sluice.samples.upload.ServerConfig;
+import dev.sluice.samples.upload.UploadServer;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.samples.upload.soak.Trend.Point;
+import dev.sluice.testkit.SpooledFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,8 +14,13 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * Uploads of all {@link RequestKind kinds} to one process, in rounds. The resources in use are measured after each round, when
@@ -28,6 +36,22 @@ record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit)
     private static final int WARM_UP = 4;
 
     private static final long SHORT = 100_000;
+    private static final long PATIENCE_SECONDS = 180;
+
+    /**
+     * A small heap of fixed size, which is resident from the start, and bounds for the JVM's own memory, so that growth of resident memory
+     * indicates a leak.
+     */
+    private static final List<String> OPTIONS = List.of(
+            "-Xms128m",
+            "-Xmx128m",
+            "-XX:+AlwaysPreTouch",
+            "-XX:MaxDirectMemorySize=64m",
+            "-XX:ReservedCodeCacheSize=64m",
+            "-XX:MaxMetaspaceSize=64m",
+            "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=off");
 
     /**
      * The result of a soak.
@@ -49,14 +73,25 @@ record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit)
 
     private record Sample(long uploads, Vitals vitals, long resident, long files) {}
 
+    /** Runs in the server process; its argument is a directory. */
+    public static void main(String[] arguments) throws IOException {
+        ServerConfig config = ServerConfig.of(Path.of(arguments[0]))
+                .withMaxBodyBytes(RequestKind.MAX_BODY_BYTES)
+                .withKeepFreeBytes(0);
+        try (UploadServer server = UploadServer.start(config)) {
+            ServerProcess.answer(server.port(), () -> Vitals.now(0));
+        }
+    }
+
     /** {@return the result of a soak of a new server that stores uploads in the directory} */
     Result run(Path directory) throws IOException, InterruptedException {
         List<Sample> samples = new ArrayList<>();
         List<Sender> senders = new ArrayList<>();
         long start = System.nanoTime();
         long sent = 0;
-        try (Threads threads = new Threads(connections);
-                StoringServer host = new StoringServer(directory, RequestKind.MAX_BODY_BYTES, compilers())) {
+        ExecutorService threads = Executors.newFixedThreadPool(connections);
+        Path errors = Files.createTempFile("sluice-soak", ".err");
+        try (ServerProcess host = new ServerProcess(errors, UploadSoak.class, options(), directory)) {
             try (Client observer = new Client(host.port())) {
                 for (int i = 0; i < connections; i++) {
                     senders.add(new Sender(i, new Client(host.port()), directory));
@@ -70,37 +105,75 @@ record UploadSoak(long uploads, int connections, int rounds, Duration timeLimit)
                     sent = target;
                     samples.add(new Sample(
                             sent,
-                            host.settled(observer),
+                            settled(host, observer, directory),
                             host.residentBytes(),
-                            host.files().size()));
+                            files(directory).size()));
                 }
                 for (Sender sender : senders) {
                     sender.client.close();
                 }
             }
             host.end();
+            if (files(directory).stream().anyMatch(Files::isDirectory)) {
+                throw new IOException("the server left " + files(directory));
+            }
+        } finally {
+            threads.shutdownNow();
+            Files.delete(errors);
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         return result(sent, seconds, senders, samples.subList(WARM_UP - 1, samples.size()));
     }
 
     /** In a short run the memory of the JIT compiler is still growing and would look like a leak. */
-    private String[] compilers() {
-        return uploads < SHORT ? new String[] {"-XX:TieredStopAtLevel=1"} : new String[0];
+    private List<String> options() {
+        List<String> options = new ArrayList<>(OPTIONS);
+        if (uploads < SHORT) {
+            options.add("-XX:TieredStopAtLevel=1");
+        }
+        return options;
     }
 
-    private static void send(Threads threads, List<Sender> senders, long count)
+    /** {@return the resources in use after a garbage collection, once no upload is active} */
+    private static Vitals settled(ServerProcess host, Client client, Path directory) throws IOException {
+        Path spool = directory.resolve(".incoming");
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        String metrics = client.metrics();
+        while (!metrics.contains("\nsluice_uploads_active 0.0\n")
+                || !metrics.contains("\nsluice_bytes_in_flight 0.0\n")
+                || !SpooledFiles.below(spool).isEmpty()) {
+            if (System.nanoTime() - end > 0) {
+                throw new IOException("uploads are still active: " + SpooledFiles.below(spool) + metrics);
+            }
+            metrics = client.metrics();
+        }
+        return host.collect();
+    }
+
+    private static List<Path> files(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.toList();
+        }
+    }
+
+    private static void send(ExecutorService threads, List<Sender> senders, long count)
             throws IOException, InterruptedException {
-        List<Callable<Void>> work = new ArrayList<>();
+        List<Future<?>> work = new ArrayList<>();
         for (int i = 0; i < senders.size(); i++) {
             Sender sender = senders.get(i);
             long share = count * (i + 1) / senders.size() - count * i / senders.size();
-            work.add(() -> {
+            work.add(threads.submit(() -> {
                 sender.send(share);
                 return null;
-            });
+            }));
         }
-        threads.all(work);
+        for (Future<?> each : work) {
+            try {
+                each.get();
+            } catch (ExecutionException e) {
+                throw new IOException("a client failed", e.getCause());
+            }
+        }
     }
 
     private Result result(long sent, double seconds, List<Sender> senders, List<Sample> samples) {

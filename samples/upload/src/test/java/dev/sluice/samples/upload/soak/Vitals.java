@@ -20,7 +20,6 @@ import java.lang.management.ThreadMXBean;
  * @param descriptors open files and sockets
  * @param mostDescriptors the limit of open descriptors
  * @param budget bytes charged to the memory budget, if the process reports it
- * @param bodyBytes bytes of bodies received from clients so far, if the process reports it
  */
 public record Vitals(
         long heap,
@@ -31,9 +30,8 @@ public record Vitals(
         long peakThreads,
         long descriptors,
         long mostDescriptors,
-        long budget,
-        long bodyBytes) {
-    public static Vitals now(long budget, long bodyBytes) {
+        long budget) {
+    public static Vitals now(long budget) {
         UnixOperatingSystemMXBean system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
@@ -51,7 +49,6 @@ public record Vitals(
                 threads.getPeakThreadCount(),
                 system.getOpenFileDescriptorCount(),
                 system.getMaxFileDescriptorCount(),
-                budget,
-                bodyBytes);
+                budget);
     }
 }
