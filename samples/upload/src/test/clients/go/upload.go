@@ -1,7 +1,8 @@
-// Sends one form with mime/multipart and net/http. See ../README.md.
+// Sends forms with mime/multipart and net/http. See ../README.md.
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -56,7 +57,14 @@ func write(form *multipart.Writer, parts []part) error {
 }
 
 func main() {
-	source, err := os.ReadFile(os.Args[1])
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		send(lines.Text())
+	}
+}
+
+func send(path string) {
+	source, err := os.ReadFile(path)
 	check(err)
 	var j job
 	check(json.Unmarshal(source, &j))

@@ -1,4 +1,4 @@
-"""Sends one form with requests, httpx or aiohttp. See ../README.md."""
+"""Sends forms with requests, httpx or aiohttp. See ../README.md."""
 
 import json
 import sys
@@ -63,10 +63,11 @@ CLIENTS = {"requests": requests_client, "httpx": httpx_client, "aiohttp": aiohtt
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        job = json.load(file)
-    status, body = CLIENTS[job["client"]](job["url"], job["parts"])
-    print(json.dumps({"status": status, "body": body}))
+    for line in sys.stdin:
+        with open(line.rstrip("\n"), encoding="utf-8") as file:
+            job = json.load(file)
+        status, body = CLIENTS[job["client"]](job["url"], job["parts"])
+        print(json.dumps({"status": status, "body": body}), flush=True)
 
 
 if __name__ == "__main__":

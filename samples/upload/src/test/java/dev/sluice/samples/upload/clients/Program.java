@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 /** An external program used by the tests. */
 public final class Program {
-    private static final long MAX_SECONDS = 240;
+    static final long MAX_SECONDS = 240;
 
     private final Path file;
 
@@ -57,18 +57,23 @@ public final class Program {
      * pipe.
      */
     public Process start(Path directory, List<String> arguments, Map<String, String> environment) throws IOException {
+        return builder(arguments, environment)
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                .redirectOutput(directory.resolve("out").toFile())
+                .redirectError(directory.resolve("err").toFile())
+                .start();
+    }
+
+    ProcessBuilder builder(List<String> arguments, Map<String, String> environment) {
         List<String> command = new ArrayList<>();
         command.add(file.toString());
         command.addAll(arguments);
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
-                .redirectOutput(directory.resolve("out").toFile())
-                .redirectError(directory.resolve("err").toFile());
+        ProcessBuilder builder = new ProcessBuilder(command);
         // A proxy that the environment defines must not be used for local addresses.
         builder.environment().put("NO_PROXY", "*");
         builder.environment().put("no_proxy", "*");
         builder.environment().putAll(environment);
-        return builder.start();
+        return builder;
     }
 
     public Run run(List<String> arguments, Map<String, String> environment) throws IOException, InterruptedException {

@@ -3,21 +3,30 @@ package dev.sluice.samples.upload.clients;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** A client of another platform, run by a program in {@code src/test/clients}; the README there describes the calls. */
+/**
+ * A client of another platform, run by a program in {@code src/test/clients}; the README there describes the calls. Its process is started
+ * for the first form, and exits with this JVM.
+ */
 class ScriptClient implements UploadClient {
     private final String label;
     private final Optional<Program> interpreter;
     private final List<String> arguments;
+    private @Nullable Process process;
 
-    /** @param arguments the arguments before the job file */
+    /** @param arguments the arguments of the program */
     ScriptClient(String label, Optional<Program> interpreter, String... arguments) {
         this.label = label;
         this.interpreter = interpreter;
@@ -63,15 +72,35 @@ class ScriptClient implements UploadClient {
                     node.put("text", part.text());
                 }
             }
-            List<String> all = new ArrayList<>(arguments);
-            all.add(scratch.file(ServerResponse.JSON.writeValueAsBytes(job)).toString());
-            Program.Run run = program().run(all, Map.of("PYTHONDONTWRITEBYTECODE", "1"));
-            if (run.exitCode() != 0) {
-                throw new IOException(label + " failed: " + run.err());
-            }
-            JsonNode response = ServerResponse.JSON.readTree(run.out());
+            String line = answer(scratch.file(ServerResponse.JSON.writeValueAsBytes(job)));
+            JsonNode response = ServerResponse.JSON.readTree(line);
             return new ServerResponse(
                     response.path("status").asInt(), response.path("body").asText());
+        }
+    }
+
+    private String answer(Path job) throws IOException, InterruptedException {
+        Path errors = Path.of("target", "clients", label + ".err").toAbsolutePath();
+        if (process == null || !process.isAlive()) {
+            Files.createDirectories(errors.getParent());
+            process = program()
+                    .builder(arguments, Map.of("PYTHONDONTWRITEBYTECODE", "1"))
+                    .redirectError(errors.toFile())
+                    .start();
+        }
+        CompletableFuture<Void> late = CompletableFuture.runAsync(
+                process::destroyForcibly, CompletableFuture.delayedExecutor(Program.MAX_SECONDS, TimeUnit.SECONDS));
+        try {
+            BufferedWriter jobs = process.outputWriter(StandardCharsets.UTF_8);
+            jobs.write(job + "\n");
+            jobs.flush();
+            String line = process.inputReader(StandardCharsets.UTF_8).readLine();
+            if (line == null) {
+                throw new IOException(label + " failed: " + Files.readString(errors));
+            }
+            return line;
+        } finally {
+            late.cancel(false);
         }
     }
 }
