@@ -25,31 +25,6 @@ final class RealServer implements AutoCloseable {
 
     private static final String HOST = "127.0.0.1";
 
-    private static final String NGINX_CONFIGURATION = """
-            daemon off;
-            master_process off;
-            pid nginx.pid;
-            error_log stderr;
-            events {}
-            http {
-              access_log off;
-              client_body_temp_path body;
-              proxy_temp_path proxy;
-              fastcgi_temp_path fastcgi;
-              scgi_temp_path scgi;
-              uwsgi_temp_path uwsgi;
-              server {
-                listen 127.0.0.1:%d;
-                listen 127.0.0.1:%d ssl http2;
-                ssl_certificate %s;
-                ssl_certificate_key %<s;
-                location / {
-                  proxy_pass http://127.0.0.1:%d;
-                }
-              }
-            }
-            """;
-
     private final List<Process> processes = new ArrayList<>();
     private final Scratch scratch;
     private List<Integer> ports = List.of();
@@ -138,7 +113,8 @@ final class RealServer implements AutoCloseable {
         int secure = freePort();
         Path folder = server.scratch.directory();
         Path configuration = Files.writeString(
-                folder.resolve("nginx.conf"), NGINX_CONFIGURATION.formatted(plain, secure, CERTIFICATE, upstream));
+                folder.resolve("nginx.conf"),
+                Files.readString(APPLICATIONS.resolve("nginx.conf")).formatted(plain, secure, CERTIFICATE, upstream));
         return server.startOn(
                 List.of(plain, secure),
                 nginx.file().toString(),

@@ -1,7 +1,9 @@
 package dev.sluice.samples.upload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -11,8 +13,11 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,6 +95,23 @@ class GoneClientTest {
             socket.getInputStream().readAllBytes();
         }
         assertEquals("", logged.toString(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void brokenTls_isNotLoggedAsError() throws Exception {
+        SSLContext trusting = SSLContext.getInstance("TLS");
+        trusting.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
+        try (UploadServer server = start(true);
+                Socket socket = connect(server);
+                SSLSocket tls = (SSLSocket)
+                        trusting.getSocketFactory().createSocket(socket, "localhost", server.port(), false)) {
+            tls.startHandshake();
+            send(tls, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+            assertEquals('H', tls.getInputStream().read());
+            send(socket, "not a record of TLS\r\n".repeat(4));
+            socket.getInputStream().readAllBytes();
+        }
+        assertFalse(logged.toString(StandardCharsets.UTF_8).contains("ERROR"), logged::toString);
     }
 
     @ParameterizedTest

@@ -7,7 +7,6 @@ import org.springframework.cloud.gateway.server.mvc.handler.GatewayRouterFunctio
 import org.springframework.cloud.gateway.server.mvc.handler.HandlerFunctions;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 
@@ -20,10 +19,10 @@ class ForwardFilterFunctionTest extends SpringGateway {
     @EnableAutoConfiguration
     static class Routes {
         @Bean
-        RouterFunction<ServerResponse> routes(Environment environment) {
+        RouterFunction<ServerResponse> routes() {
             return GatewayRouterFunctions.route("forms")
                     .POST("/upload", HandlerFunctions.http())
-                    .before(BeforeFilterFunctions.uri(environment.getRequiredProperty("test.upstream")))
+                    .before(request -> BeforeFilterFunctions.uri(upstream).apply(request))
                     .filter(new ForwardFilterFunction())
                     .build();
         }

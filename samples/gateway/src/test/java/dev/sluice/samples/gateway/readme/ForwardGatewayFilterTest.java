@@ -5,11 +5,15 @@ import dev.sluice.form.MemoryBudget;
 import dev.sluice.webflux.SluiceWebFlux;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.filter.GatewayFilterChain;
+import org.springframework.cloud.gateway.filter.RouteToRequestUrlFilter;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.route.builder.RouteLocatorBuilder;
+import org.springframework.cloud.gateway.support.ServerWebExchangeUtils;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
 
 class ForwardGatewayFilterTest extends SpringGateway {
     private static final MemoryBudget MEMORY = MemoryBudget.of(1 << 24);
@@ -30,12 +34,18 @@ class ForwardGatewayFilterTest extends SpringGateway {
         }
 
         @Bean
-        RouteLocator routes(RouteLocatorBuilder builder, SluiceWebFlux sluice, Environment environment) {
+        RouteLocator routes(RouteLocatorBuilder builder, SluiceWebFlux sluice) {
             return builder.routes()
                     .route(route -> route.path("/upload")
-                            .filters(filters -> filters.filter(new ForwardGatewayFilter(sluice)))
-                            .uri(environment.getRequiredProperty("test.upstream")))
+                            .filters(filters -> filters.filter(new ForwardGatewayFilter(sluice))
+                                    .filter(Routes::toUpstream, RouteToRequestUrlFilter.ROUTE_TO_URL_FILTER_ORDER + 1))
+                            .uri("http://replaced.invalid"))
                     .build();
+        }
+
+        private static Mono<Void> toUpstream(ServerWebExchange exchange, GatewayFilterChain chain) {
+            exchange.getAttributes().put(ServerWebExchangeUtils.GATEWAY_REQUEST_URL_ATTR, upstream.resolve("/upload"));
+            return chain.filter(exchange);
         }
     }
 
