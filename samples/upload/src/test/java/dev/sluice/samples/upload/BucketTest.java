@@ -12,10 +12,10 @@ import dev.sluice.netty.FormReceiver;
 import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3Sinks;
 import dev.sluice.s3.Weed;
-import dev.sluice.samples.report.Digest;
 import dev.sluice.samples.upload.clients.JavaHttpClient;
 import dev.sluice.samples.upload.clients.ServerResponse;
 import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.Seaweed;
 import dev.sluice.testkit.TestForm;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.handler.codec.http.DefaultHttpRequest;
@@ -32,11 +32,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,11 +51,15 @@ class BucketTest {
     @TempDir
     Path root;
 
+    @BeforeEach
+    void setCredentials() {
+        System.setProperty("aws.accessKeyId", Seaweed.USER);
+        System.setProperty("aws.secretAccessKey", Seaweed.SECRET);
+    }
+
     @Test
     void serve_storesFilesAsObjects() throws Exception {
         Weed weed = Weed.running();
-        System.setProperty("aws.accessKeyId", "tests");
-        System.setProperty("aws.secretAccessKey", "secret-of-tests");
         byte[] large = TestForm.noise(9 << 20, 1);
         byte[] small = TestForm.noise(10, 2);
         ServerConfig config = ServerConfig.of(root).withBucket(new ServerConfig.Bucket(weed.address(), Weed.BUCKET));
@@ -87,9 +91,7 @@ class BucketTest {
                 assertEquals(
                         Base64.getEncoder().encodeToString(checksum),
                         part.get("crc32").asText());
-                assertEquals(
-                        HexFormat.of().formatHex(Digest.sha256().digest(sent[i])),
-                        part.get("sha256").asText());
+                assertEquals(TestForm.sha256(sent[i]), part.get("sha256").asText());
                 var object = client.getObject(
                                 request -> request.bucket(Weed.BUCKET)
                                         .key(part.get("storedAs").asText()),
@@ -129,8 +131,6 @@ class BucketTest {
     @Test
     void shutdown_duringUpload_leavesNothing() throws Exception {
         Weed weed = Weed.running();
-        System.setProperty("aws.accessKeyId", "tests");
-        System.setProperty("aws.secretAccessKey", "secret-of-tests");
         byte[] request = TestForm.request(
                 "/upload",
                 new TestForm()
@@ -178,8 +178,6 @@ class BucketTest {
     @Test
     void sweep_removesLeftovers() throws Exception {
         Weed weed = Weed.running();
-        System.setProperty("aws.accessKeyId", "tests");
-        System.setProperty("aws.secretAccessKey", "secret-of-tests");
         String id = "0123456789abcdef".repeat(2);
         try (S3AsyncClient client = Weed.client(weed.address())) {
             client.putObject(
@@ -206,8 +204,6 @@ class BucketTest {
 
     @Test
     void unusableStore_isExplainedInOneLine() throws Exception {
-        System.setProperty("aws.accessKeyId", "tests");
-        System.setProperty("aws.secretAccessKey", "secret-of-tests");
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
             String store = "http://127.0.0.1:" + silent.getLocalPort();
             String reason = "no response within 15 seconds \\(is it an object store\\?\\)";
@@ -229,12 +225,7 @@ class BucketTest {
                 unreachable + "unknown host nosuch.invalid(: .*)? \\(is it running\\?\\)");
         assertUnusable(there, "no-such-bucket", "the bucket does not exist");
         System.setProperty("aws.secretAccessKey", "another");
-        try {
-            assertUnusable(
-                    there, Weed.BUCKET, ".*403.* \\(are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right\\?\\)");
-        } finally {
-            System.setProperty("aws.secretAccessKey", "secret-of-tests");
-        }
+        assertUnusable(there, Weed.BUCKET, ".*403.* \\(are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY right\\?\\)");
     }
 
     private void assertUnusable(String store, String bucket, String reason) {

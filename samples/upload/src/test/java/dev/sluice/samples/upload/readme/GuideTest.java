@@ -40,7 +40,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.apache.commons.fileupload.RequestContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,9 +74,7 @@ class GuideTest {
         } finally {
             group.shutdownGracefully(0, 0, TimeUnit.SECONDS);
         }
-        try (Stream<Path> stored = Files.list(files)) {
-            assertEquals(0, stored.count());
-        }
+        assertEquals(List.of(), SpooledFiles.below(files));
     }
 
     @Test
@@ -125,9 +122,7 @@ class GuideTest {
         Path photo = Files.write(directory.resolve("photo.jpg"), new byte[] {1, 2});
         assertEquals(201, SendForm.send(uri, photo).statusCode());
         server.stop(0);
-        try (Stream<Path> files = Files.list(directory)) {
-            assertEquals(2, files.count());
-        }
+        assertEquals(2, SpooledFiles.below(directory).size());
     }
 
     @Test
@@ -208,9 +203,7 @@ class GuideTest {
             Guide guide = new Guide(forms, directory);
             TestForm form = new TestForm().field("title", "Sea").file("photo", "../x", new byte[] {1, 2});
             assertEquals("Sea", guide.stream(body(form), TestForm.CONTENT_TYPE));
-            try (Stream<Path> files = Files.list(directory)) {
-                assertEquals(2, Files.size(files.findAny().orElseThrow()));
-            }
+            assertEquals(2, Files.size(SpooledFiles.below(directory).get(0)));
             TestForm untitled = new TestForm().file("photo", "b.jpg", new byte[3]);
             MultipartException missing =
                     assertThrows(MultipartException.class, () -> guide.stream(body(untitled), TestForm.CONTENT_TYPE));
@@ -278,11 +271,11 @@ class GuideTest {
                             new FileUploadEndpoint(spool).receive(request(body(form)), store),
                             new NettyEndpoint(spool).receive(body(form), TestForm.CONTENT_TYPE, store)));
         }
-        try (Stream<Path> stored = Files.list(store)) {
-            assertEquals(
-                    3 * 200_005,
-                    stored.mapToLong(file -> file.toFile().length()).sum());
-        }
+        assertEquals(
+                3 * 200_005,
+                SpooledFiles.below(store).stream()
+                        .mapToLong(file -> file.toFile().length())
+                        .sum());
         assertEquals(List.of(), SpooledFiles.below(spool));
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -123,21 +124,11 @@ final class ReadmeTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 1000})
     void pushLoop_returnsParts(int chunkSize, @TempDir Path directory) throws IOException {
-        byte[] body = String.join(
-                        "\r\n",
-                        "--x",
-                        "Content-Disposition: form-data; name=\"a\"; filename=\"a.txt\"",
-                        "",
-                        "one",
-                        "two",
-                        "--x",
-                        "Content-Disposition: form-data; name=\"b\"",
-                        "",
-                        "",
-                        "--x--",
-                        "")
-                .getBytes(StandardCharsets.US_ASCII);
-        try (PushLoop loop = new PushLoop("multipart/form-data; boundary=x")) {
+        byte[] body = new TestForm()
+                .file("a", "a.txt", "one\r\ntwo".getBytes(StandardCharsets.US_ASCII))
+                .field("b", "")
+                .body();
+        try (PushLoop loop = new PushLoop(TestForm.CONTENT_TYPE)) {
             for (int at = 0; at < body.length; at += chunkSize) {
                 loop.chunk(Unpooled.copiedBuffer(body, at, Math.min(chunkSize, body.length - at)));
             }
@@ -145,7 +136,7 @@ final class ReadmeTest {
             assertEquals(List.of("a/a.txt: one\r\ntwo", "b/null: "), loop.files());
         }
         Path file = Files.write(directory.resolve("body"), body);
-        try (PushLoop read = PushLoop.read(file, "multipart/form-data; boundary=x")) {
+        try (PushLoop read = PushLoop.read(file, TestForm.CONTENT_TYPE)) {
             assertEquals(List.of("a/a.txt: one\r\ntwo", "b/null: "), read.files());
         }
         assertThrows(MultipartException.class, () -> PushLoop.read(file, "multipart/mixed; boundary=x"));
