@@ -21,14 +21,13 @@ import dev.sluice.testkit.BrowserForm;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.TenUploads;
+import dev.sluice.testkit.TestForm;
 import io.netty.buffer.ByteBuf;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -156,31 +155,14 @@ class AdaptersTest {
     }
 
     private static byte[] form(int bytes) {
-        return ("--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nHoliday\r\n--B\r\nContent-Disposition:"
-                        + " form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\n" + "x".repeat(bytes) + "\r\n--B--\r\n")
-                .getBytes(StandardCharsets.US_ASCII);
-    }
-
-    private static String head(String... headers) {
-        return "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=B\r\n"
-                + String.join("\r\n", headers) + "\r\n\r\n";
-    }
-
-    private static String head(int length) {
-        return head("Content-Length: " + length);
+        return new TestForm()
+                .field("title", "Holiday")
+                .file("file", "f.txt", new byte[bytes])
+                .body();
     }
 
     private static byte[] chunked(byte[] body) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.writeBytes(head("Transfer-Encoding: chunked").getBytes(StandardCharsets.US_ASCII));
-        for (int at = 0; at < body.length; at += 50_000) {
-            int size = Math.min(50_000, body.length - at);
-            out.writeBytes((Integer.toHexString(size) + "\r\n").getBytes(StandardCharsets.US_ASCII));
-            out.write(body, at, size);
-            out.writeBytes("\r\n".getBytes(StandardCharsets.US_ASCII));
-        }
-        out.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        return out.toByteArray();
+        return TestForm.chunked("/", body, 50_000);
     }
 
     /** {@return the status and the body of the next response} */
@@ -195,9 +177,7 @@ class AdaptersTest {
         try (Server server = adapter.start(this);
                 RawHttp client = new RawHttp(server.port())) {
             for (int size : new int[] {0, 10, 4 * MIB, 100_000}) {
-                byte[] body = form(size);
-                client.send(head(body.length));
-                client.send(body);
+                client.send(TestForm.request("/", form(size)));
                 assertEquals("200 Holiday " + size, answer(client));
             }
             client.send(chunked(form(MIB)));
@@ -224,9 +204,7 @@ class AdaptersTest {
                 RawHttp client = new RawHttp(server.port())) {
             client.send(chunked(form(4 * MIB + 1)));
             assertTrue(answer(client).startsWith("413 "));
-            byte[] body = form(10);
-            client.send(head(body.length));
-            client.send(body);
+            client.send(TestForm.request("/", form(10)));
             assertEquals("200 Holiday 10", answer(client));
         }
     }
@@ -236,7 +214,7 @@ class AdaptersTest {
     void tooLargeBody_isRejectedAtItsHead(Adapter adapter) throws Exception {
         try (Server server = adapter.start(this);
                 RawHttp client = new RawHttp(server.port())) {
-            client.send(head("Content-Length: " + (1L << 40)));
+            client.send(TestForm.head("/", 1L << 40));
             assertTrue(answer(client).startsWith("413 "));
         }
     }
@@ -247,13 +225,13 @@ class AdaptersTest {
         try (Server server = adapter.start(this)) {
             try (RawHttp client = new RawHttp(server.port())) {
                 byte[] body = form(MIB);
-                client.send(head("Content-Length: " + body.length, "Expect: 100-continue"));
+                client.send(TestForm.head("/", "Content-Length: " + body.length, "Expect: 100-continue"));
                 assertEquals("100 ", answer(client));
                 client.send(body);
                 assertEquals("200 Holiday " + MIB, answer(client));
             }
             try (RawHttp client = new RawHttp(server.port())) {
-                client.send(head("Content-Length: " + 6 * MIB, "Expect: 100-continue"));
+                client.send(TestForm.head("/", "Content-Length: " + 6 * MIB, "Expect: 100-continue"));
                 assertTrue(answer(client).startsWith("413 "));
             }
         }
@@ -280,8 +258,7 @@ class AdaptersTest {
         try (Server server = adapter.start(this)) {
             for (int sent : new int[] {0, 50, MIB, body.length - 1}) {
                 try (RawHttp client = new RawHttp(server.port())) {
-                    client.send(head(body.length));
-                    client.send(Arrays.copyOf(body, sent));
+                    client.send(TestForm.head("/", body.length)).send(body, 0, sent);
                     Eventually.isTrue(() -> sent != MIB || spool.files() > 0, "the file is not stored");
                 }
             }
@@ -321,11 +298,9 @@ class AdaptersTest {
                     }
                 })
                 .build());
-        byte[] body = form(3 * MIB);
         try (Server server = adapter.start(this)) {
             try (RawHttp client = new RawHttp(server.port())) {
-                client.send(head(body.length));
-                client.send(body);
+                client.send(TestForm.request("/", form(3 * MIB)));
                 assertTrue(begun.await(1, TimeUnit.MINUTES));
             }
             if (adapter == Adapter.REACTOR_NETTY) { // Vert.x does not report a connection that is lost after the body
@@ -383,7 +358,7 @@ class AdaptersTest {
         byte[] body = form(40 * MIB);
         try (Server server = adapter.start(this);
                 RawHttp client = new RawHttp(server.port())) {
-            client.send(head(body.length));
+            client.send(TestForm.head("/", body.length));
             CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
                 try {
                     client.send(body);
@@ -410,8 +385,7 @@ class AdaptersTest {
         openForms(Duration.ofSeconds(1));
         try (Server server = adapter.start(this);
                 RawHttp client = new RawHttp(server.port())) {
-            client.send(head(100_000));
-            client.send(Arrays.copyOf(form(MIB), 200));
+            client.send(TestForm.head("/", 100_000)).send(form(MIB), 0, 200);
             assertTrue(answer(client).startsWith("408 "));
         }
     }
