@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.LongConsumer;
@@ -39,11 +38,6 @@ public final class Main implements Callable<Integer> {
     private static final int QUICK_LARGEST = 256;
 
     private final PrintWriter console = new PrintWriter(System.out, true);
-
-    /** Whether a signal has requested the end of the process. The forms read so far are then recorded. */
-    private volatile boolean ending;
-
-    private final CountDownLatch recorded = new CountDownLatch(1);
 
     /** The number of bodies that have been compared. */
     private final AtomicLong done = new AtomicLong();
@@ -75,9 +69,6 @@ public final class Main implements Callable<Integer> {
     @Option(names = "--bodies", paramLabel = "N")
     private long bodies = 1_000_000;
 
-    @Option(names = "--minutes", paramLabel = "N")
-    private long minutes = Integer.MAX_VALUE;
-
     @Option(names = "--largest", paramLabel = "N")
     private int largest = Integer.MAX_VALUE;
 
@@ -92,14 +83,6 @@ public final class Main implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        try {
-            return run();
-        } finally {
-            recorded.countDown();
-        }
-    }
-
-    private int run() throws IOException {
         // Some parsers log each body they reject.
         LogManager.getLogManager().reset();
         Logger.getLogger("").setLevel(Level.OFF);
@@ -108,9 +91,9 @@ public final class Main implements Callable<Integer> {
             largest = QUICK_LARGEST;
         }
         if (suite) {
-            try (Readers processes = new Readers(folder(), seed)) {
-                Files.writeString(Path.of("parser/testkit/suite/MATRIX.md"), Matrix.page(processes));
-            }
+            Map<Contender, ReaderProcess> processes = ReaderProcess.all(folder());
+            Files.writeString(Path.of("parser/testkit/suite/MATRIX.md"), Matrix.page(processes, 1));
+            processes.values().forEach(ReaderProcess::close);
             return 0;
         }
         Path results = Path.of("bench", quick ? "differential/target" : "results/differential");
@@ -141,8 +124,12 @@ public final class Main implements Callable<Integer> {
     /** Compares readers in other languages. Returns whether every disagreement has an explanation. */
     private boolean readers(Path results) throws IOException {
         Path folder = folder();
-        Readers all =
-                compare("readers", () -> new Readers(folder, seed), Readers::compare, Readers::add, Readers.BATCH);
+        Readers all = compare(
+                "readers",
+                () -> new Readers(ReaderProcess.all(folder), seed),
+                Readers::compare,
+                Readers::add,
+                Readers.BATCH);
         Readers.Report report = all.report(provenance("--readers --bodies " + done + " --seed " + seed));
         Page.write(results.resolve(Page.READERS), report);
         return explained(report.peers(), report.disagreements());
@@ -154,20 +141,19 @@ public final class Main implements Callable<Integer> {
     }
 
     /**
-     * Compares all bodies in several threads, until the time limit. Each thread has its own comparison. Returns the comparison of the first
-     * thread, after adding all others to it.
+     * Compares all bodies in several threads. Each thread has its own comparison. Returns the comparison of the first thread, after adding
+     * all others to it.
      */
     private <C extends AutoCloseable> C compare(
             String name, Supplier<C> start, Step<C> step, BiConsumer<C, C> add, int batch) {
         AtomicLong next = new AtomicLong();
         int workers = 2 * Runtime.getRuntime().availableProcessors(); // about half of them wait for readers
-        Runtime.getRuntime().addShutdownHook(new Thread(this::end));
         List<C> comparisons = IntStream.range(0, workers)
                 .mapToObj(worker -> CompletableFuture.supplyAsync(
                         () -> {
                             C comparison = start.get();
                             try (comparison) {
-                                for (long first; (first = next.getAndAdd(batch)) < bodies && hasTime(); ) {
+                                for (long first; (first = next.getAndAdd(batch)) < bodies; ) {
                                     step.compare(
                                             comparison,
                                             first,
@@ -188,20 +174,6 @@ public final class Main implements Callable<Integer> {
         return comparisons.get(0);
     }
 
-    private boolean hasTime() {
-        return !ending && Provenance.uptime() < 60.0 * minutes;
-    }
-
-    /** Delays the end of the process, which a signal has requested, until the results are recorded. */
-    private void end() {
-        ending = true;
-        try {
-            recorded.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     private Path folder() {
         Path folder = ReaderProcess.folder();
         if (folder == null) {
@@ -214,7 +186,12 @@ public final class Main implements Callable<Integer> {
     /** Compares all readers on forms that Sluice has written. Returns whether no reader found other parts. */
     private boolean written(Path results) throws IOException {
         Path folder = folder();
-        Written all = compare("written", () -> new Written(folder, seed), Written::compare, Written::add, Written.STEP);
+        Written all = compare(
+                "written",
+                () -> new Written(ReaderProcess.all(folder), seed),
+                Written::compare,
+                Written::add,
+                Written.STEP);
         Written.Report report = all.report(provenance("--written --bodies " + done + " --seed " + seed));
         Page.write(results.resolve(Page.WRITTEN), report);
         report.readers()

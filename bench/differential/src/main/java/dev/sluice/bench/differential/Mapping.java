@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * The comparison of Sluice with readers in other languages. Both readings are changed first, so that these differences are ignored. The
@@ -77,33 +78,25 @@ final class Mapping {
      * which readers may omit.
      */
     static Reading withText(Reading reading) {
-        return new Reading(
-                reading.parts().stream()
-                        .map(part -> new Part(
-                                part.name(),
-                                part.filename(),
-                                part.filename() == null ? withoutFinalEscape(text(part.content())) : part.content()))
-                        .toList(),
-                reading.refusal());
+        return withFields(reading, content -> withoutFinalEscape(text(content)));
     }
 
     /** Returns a reading in which fields have no content. */
     static Reading withoutFields(Reading reading) {
-        return new Reading(
-                reading.parts().stream()
-                        .map(part -> part.filename() == null ? new Part(part.name(), null, new byte[0]) : part)
-                        .toList(),
-                reading.refusal());
+        return withFields(reading, content -> new byte[0]);
     }
 
     /** Returns a reading in which the content of a field is decoded as ISO-8859-1 if it is not valid UTF-8. */
     static Reading withLatin1(Reading reading) {
+        return withFields(reading, Mapping::validOrLatin1);
+    }
+
+    private static Reading withFields(Reading reading, UnaryOperator<byte[]> change) {
         return new Reading(
                 reading.parts().stream()
-                        .map(part -> new Part(
-                                part.name(),
-                                part.filename(),
-                                part.filename() == null ? validOrLatin1(part.content()) : part.content()))
+                        .map(part -> part.filename() == null
+                                ? new Part(part.name(), null, change.apply(part.content()))
+                                : part)
                         .toList(),
                 reading.refusal());
     }

@@ -33,13 +33,8 @@ final class Matrix {
 
     private Matrix() {}
 
-    /** Returns the page with a row for each parser. */
-    static String page(Readers readers) throws IOException {
-        return page(readers, 1);
-    }
-
-    /** Returns the page with the results of every n-th case. */
-    static String page(Readers readers, int every) throws IOException {
+    /** Returns the page with a row for each parser, with the results of every n-th case. */
+    static String page(Map<Contender, ReaderProcess> readers, int every) throws IOException {
         StringBuilder rows = new StringBuilder();
         for (Sluice preset : Sluice.values()) {
             rows.append(row("Sluice, " + preset, results(of(preset), Reading::sameParts, every)));
@@ -49,7 +44,7 @@ final class Matrix {
                 Parser parser = bodies -> bodies.stream().map(contender::read).toList();
                 rows.append(row(contender.title, results(parser, sameAs(contender), every)));
             } else if (Contender.foreign().contains(contender)) {
-                Parser parser = bodies -> readers.read(contender, bodies);
+                Parser parser = readers.get(contender)::read;
                 rows.append(row(contender.title, results(parser, sameAs(contender), every)));
             }
         }

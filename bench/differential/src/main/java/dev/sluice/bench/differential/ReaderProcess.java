@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,14 @@ final class ReaderProcess implements AutoCloseable {
         return folder != null && Files.exists(Path.of(folder, "installed.txt")) ? Path.of(folder) : null;
     }
 
-    ReaderProcess(Path folder, Contender contender) {
+    /** Starts all readers in other languages. */
+    static Map<Contender, ReaderProcess> all(Path folder) {
+        Map<Contender, ReaderProcess> processes = new EnumMap<>(Contender.class);
+        Contender.foreign().forEach(each -> processes.put(each, new ReaderProcess(folder, each)));
+        return processes;
+    }
+
+    private ReaderProcess(Path folder, Contender contender) {
         this(contender.command.stream()
                 .map(word -> word.startsWith("./")
                         ? folder.resolve(word.substring(2)).toString()

@@ -7,10 +7,8 @@ import dev.sluice.bench.peer.Body;
 import dev.sluice.bench.peer.Provenance;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -26,7 +24,7 @@ final class Readers implements AutoCloseable {
 
     private final long seed;
     private final Samples samples;
-    private final Map<Contender, ReaderProcess> processes = new EnumMap<>(Contender.class);
+    private final Map<Contender, ReaderProcess> processes;
     /** One thread per reader. A thread mostly waits for its reader. */
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -66,12 +64,10 @@ final class Readers implements AutoCloseable {
         }
     }
 
-    Readers(Path folder, long seed) {
+    Readers(Map<Contender, ReaderProcess> processes, long seed) {
+        this.processes = processes;
         this.seed = seed;
         this.samples = new Samples(seed);
-        for (Contender contender : Contender.foreign()) {
-            processes.put(contender, new ReaderProcess(folder, contender));
-        }
     }
 
     /**
@@ -134,14 +130,6 @@ final class Readers implements AutoCloseable {
             }
         }
         return bodies;
-    }
-
-    List<Reading> read(Contender contender, List<Body> bodies) throws IOException {
-        return processes.get(contender).read(bodies);
-    }
-
-    Reading read(Contender contender, Body body) {
-        return processes.get(contender).read(body);
     }
 
     Report report(Provenance provenance) throws IOException {

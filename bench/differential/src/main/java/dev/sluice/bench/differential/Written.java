@@ -17,7 +17,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -30,7 +29,6 @@ import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The comparison of all readers on forms that Sluice has written: forms that it has encoded with hostile names, and forms that it has
@@ -76,7 +74,7 @@ final class Written implements AutoCloseable {
 
     private final long seed;
     private final Samples samples;
-    private final Map<Contender, ReaderProcess> processes = new EnumMap<>(Contender.class);
+    private final Map<Contender, ReaderProcess> processes;
     private final Map<Contender, Row> rows = new EnumMap<>(Contender.class);
     private final Map<Contender, Names> names = new EnumMap<>(Contender.class);
     private final Map<String, Long> refusals = new TreeMap<>();
@@ -84,13 +82,11 @@ final class Written implements AutoCloseable {
     private long encoded;
     private long relayed;
 
-    /** @param folder the folder of the readers in other languages, or null to compare only with Java parsers */
-    Written(@Nullable Path folder, long seed) {
+    /** @param processes the readers in other languages; empty to compare only with Java parsers */
+    Written(Map<Contender, ReaderProcess> processes, long seed) {
+        this.processes = processes;
         this.seed = seed;
         this.samples = new Samples(seed);
-        if (folder != null) {
-            Contender.foreign().forEach(each -> processes.put(each, new ReaderProcess(folder, each)));
-        }
         for (Contender contender : Contender.values()) {
             if (processes.containsKey(contender) || Contender.javaParsers().contains(contender)) {
                 Row row = new Row();

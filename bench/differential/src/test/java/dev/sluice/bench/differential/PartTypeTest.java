@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.peer.Body;
-import dev.sluice.testkit.Installed;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
@@ -17,7 +16,6 @@ import io.netty.handler.codec.http.multipart.FileUpload;
 import io.netty.handler.codec.http.multipart.HttpPostMultipartRequestDecoder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -144,21 +142,16 @@ class PartTypeTest {
 
     @Test
     void typeThatRackReadsAsFilename_isRejectedByStrict() {
-        Path folder = ReaderProcess.folder();
-        Installed.require("readers in other languages", folder != null);
-        try (ReaderProcess rack = new ReaderProcess(folder, Contender.RACK)) {
-            for (String type : FILENAME_IN_RACK) {
-                assertFalse(Sluice.STRICT.read(sample(type)).accepts(), type);
-                Body body = sample(type).whole("x");
-                assertEquals(
-                        Optional.of(Difference.FILENAME_ADDED),
-                        difference(Contender.RACK, type, rack.read(body)),
-                        type);
-            }
-            for (String type : HARMLESS) {
-                Body body = sample(type).whole("x");
-                assertEquals(Optional.empty(), difference(Contender.RACK, type, rack.read(body)), type);
-            }
+        ReaderProcess rack = InstalledReaders.require().get(Contender.RACK);
+        for (String type : FILENAME_IN_RACK) {
+            assertFalse(Sluice.STRICT.read(sample(type)).accepts(), type);
+            Body body = sample(type).whole("x");
+            assertEquals(
+                    Optional.of(Difference.FILENAME_ADDED), difference(Contender.RACK, type, rack.read(body)), type);
+        }
+        for (String type : HARMLESS) {
+            Body body = sample(type).whole("x");
+            assertEquals(Optional.empty(), difference(Contender.RACK, type, rack.read(body)), type);
         }
     }
 }

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.bench.differential.Findings.Signature;
 import dev.sluice.bench.peer.Provenance;
 import dev.sluice.bench.peer.Tally.Part;
-import dev.sluice.testkit.Installed;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -15,8 +14,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -25,30 +22,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ReadersTest {
     private static final long SEED = 20_261_123;
     private static final int FORMS = Integer.getInteger("sluice.readers.forms", 800);
-    private static Readers readers;
-
-    @BeforeAll
-    static void start() {
-        Path folder = ReaderProcess.folder();
-        if (folder != null) {
-            readers = new Readers(folder, SEED);
-        }
-    }
-
-    private static void assumeReaders() {
-        Installed.require("readers in other languages", readers != null);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (readers != null) {
-            readers.close();
-        }
-    }
 
     @Test
     void disagreements_ofOtherLanguages_areExplained() throws IOException {
-        assumeReaders();
+        Readers readers = new Readers(InstalledReaders.require(), SEED);
         readers.compare(0, FORMS, done -> {});
         Readers.Report report = readers.report(Provenance.now("", Map.of()));
         assertEquals(FORMS / 8, report.forms().get(Sample.Origin.CLIENT));
@@ -92,9 +69,8 @@ class ReadersTest {
     /** Tests every eighth case by default, because it takes long to send each case to each reader in all chunk sizes. */
     @Test
     void suite_isReadByEveryParser() throws IOException {
-        assumeReaders();
         int every = Integer.getInteger("sluice.matrix.every", 8);
-        List<String> rows = Matrix.page(readers, every)
+        List<String> rows = Matrix.page(InstalledReaders.require(), every)
                 .lines()
                 .dropWhile(line -> !line.startsWith("|--"))
                 .skip(1)
@@ -143,31 +119,31 @@ class ReadersTest {
     @ParameterizedTest
     @MethodSource("defects")
     void minimalBody_showsDefect(Explanation defect) {
-        assumeReaders();
+        Map<Contender, ReaderProcess> readers = InstalledReaders.require();
         Sample minimal = defect.minimal();
         Reading strict = Sluice.STRICT.read(minimal);
         assertTrue(strict.accepts(), strict::describe);
         Diagnosis diagnosis = new Diagnosis(minimal, strict);
         for (Contender reader : defect.contenders()) {
-            Reading other = readers.read(reader, minimal.whole("x"));
+            ReaderProcess process = readers.get(reader);
+            Reading other = process.read(minimal.whole("x"));
             assertTrue(other.accepts(), other::describe);
             Difference difference = reader.difference(strict, other)
                     .orElseThrow(() -> new AssertionError(reader.title + " reads it like Sluice"));
-            List<Signature> causes = diagnosis.causes(reader, body -> readers.read(reader, body), difference);
+            List<Signature> causes = diagnosis.causes(reader, process::read, difference);
             assertTrue(causes.stream().anyMatch(defect::explains), causes::toString);
         }
     }
 
     @Test
     void cause_fileNameOfDotsAfterSlash_isDots() {
-        assumeReaders();
+        ReaderProcess busboy = InstalledReaders.require().get(Contender.BUSBOY);
         Sample form = Explanation.minimal(
                 "--x\\r\\nContent-Disposition: form-data; name=\"a\"; filename=\"/..\"\\r\\n\\r\\nb\\r\\n--x--\\r\\n");
         Diagnosis diagnosis = new Diagnosis(form, Sluice.STRICT.read(form));
         assertEquals(
                 List.of(new Signature(Contender.BUSBOY, Difference.FILENAME_ABSENT, Feature.of("DOTS"))),
-                diagnosis.causes(
-                        Contender.BUSBOY, body -> readers.read(Contender.BUSBOY, body), Difference.FILENAME_ABSENT));
+                diagnosis.causes(Contender.BUSBOY, busboy::read, Difference.FILENAME_ABSENT));
     }
 
     @Test

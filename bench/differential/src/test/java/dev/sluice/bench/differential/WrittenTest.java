@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.bench.peer.Provenance;
-import dev.sluice.testkit.Installed;
 import dev.sluice.testkit.ProofSize;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -23,14 +21,12 @@ class WrittenTest {
 
     @Test
     void writtenForms_javaParsers_findTheSameParts() {
-        compare(null);
+        compare(Map.of());
     }
 
     @Test
     void writtenForms_otherLanguages_findTheSameParts() {
-        Path folder = ReaderProcess.folder();
-        Installed.require("readers in other languages", folder != null);
-        compare(folder);
+        compare(InstalledReaders.require());
     }
 
     @Test
@@ -51,28 +47,26 @@ class WrittenTest {
                 Sample.Origin.CRAFTED, "multipart/form-data; boundary=x", body.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    private static void compare(Path folder) {
-        try (Written comparison = new Written(folder, SEED)) {
-            comparison.encode(0, BODIES / 3);
-            comparison.relay(0, BODIES, 10);
-            Written.Report report = comparison.report(Provenance.now("", Map.of()));
-            assertEquals(
-                    Map.of(),
-                    report.readers().stream()
-                            .filter(row -> row.differs > 0)
-                            .collect(Collectors.toMap(row -> row.reader, row -> row.examples)));
-            for (Written.Row row : report.readers()) {
-                assertTrue(row.rejects < row.same / 5, () -> row.reader + ": " + row.examples);
-            }
-            long refused = report.refusals().values().stream()
-                    .mapToLong(count -> count)
-                    .sum();
-            assertTrue(report.relayed() > BODIES / 3 && refused <= report.relayed() / 100, report.refusals()::toString);
-            assertEquals(
-                    List.of(),
-                    report.refusals().keySet().stream()
-                            .filter(reason -> reason.startsWith(Sample.Origin.CORPUS.title))
-                            .toList());
+    private static void compare(Map<Contender, ReaderProcess> readers) {
+        Written comparison = new Written(readers, SEED);
+        comparison.encode(0, BODIES / 3);
+        comparison.relay(0, BODIES, 10);
+        Written.Report report = comparison.report(Provenance.now("", Map.of()));
+        assertEquals(
+                Map.of(),
+                report.readers().stream()
+                        .filter(row -> row.differs > 0)
+                        .collect(Collectors.toMap(row -> row.reader, row -> row.examples)));
+        for (Written.Row row : report.readers()) {
+            assertTrue(row.rejects < row.same / 5, () -> row.reader + ": " + row.examples);
         }
+        long refused =
+                report.refusals().values().stream().mapToLong(count -> count).sum();
+        assertTrue(report.relayed() > BODIES / 3 && refused <= report.relayed() / 100, report.refusals()::toString);
+        assertEquals(
+                List.of(),
+                report.refusals().keySet().stream()
+                        .filter(reason -> reason.startsWith(Sample.Origin.CORPUS.title))
+                        .toList());
     }
 }
