@@ -18,13 +18,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(300)
 class EndToEndTest {
@@ -68,14 +67,10 @@ class EndToEndTest {
         assertTrue(tables.contains("99th percentile during the large body / alone"), tables);
     }
 
-    /** Returns one container in a short build, because all of them are measured in the same way. */
-    static Stream<Container> containers() {
-        return Stream.of(Container.values()).limit(FULL ? Long.MAX_VALUE : 1);
-    }
-
+    /** Not in a short build, because wrk uses all processors for three seconds. */
     @ParameterizedTest
-    @MethodSource("containers")
-    @Tag("sized")
+    @EnumSource
+    @Tag("full")
     void containers_everyIntakeIsMeasured(Container container, @TempDir Path scratch) throws Exception {
         Installed.require("wrk", LoadTool.isInstalled());
         List<String> messages = new ArrayList<>();

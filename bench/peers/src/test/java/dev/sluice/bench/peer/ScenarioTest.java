@@ -21,7 +21,7 @@ class ScenarioTest {
     void body_isReproducibleInEveryCut(Scenario scenario) throws IOException {
         byte[] whole = scenario.body().stream(Integer.MAX_VALUE).readAllBytes();
         assertEquals(scenario.body().size(), whole.length);
-        for (int chunk : new int[] {0, 1, 1000}) {
+        for (int chunk : new int[] {0, 17, 1000}) {
             assertArrayEquals(whole, scenario.body().stream(chunk).readAllBytes());
         }
     }
