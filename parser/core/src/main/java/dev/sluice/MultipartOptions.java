@@ -7,7 +7,6 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,9 +24,16 @@ public final class MultipartOptions {
     private final @Nullable Boolean decodeEncodedWords;
     private final @Nullable Boolean preferExtendedFilename;
     private final @Nullable ByteBufAllocator allocator;
-
-    /** The limits by the ordinals of their settings. */
-    private final long[] limits;
+    private final long maxBodyBytes;
+    private final long maxPartBytes;
+    private final long maxFieldBytes;
+    private final long maxParts;
+    private final long maxFiles;
+    private final int maxHeadersPerPart;
+    private final int maxHeaderBytesPerPart;
+    private final long maxHeaderBytes;
+    private final int maxPreambleBytes;
+    private final int maxEpilogueBytes;
 
     private MultipartOptions(Builder builder) {
         NettyVersion.require();
@@ -39,7 +45,16 @@ public final class MultipartOptions {
         this.decodeEncodedWords = builder.decodeEncodedWords;
         this.preferExtendedFilename = builder.preferExtendedFilename;
         this.allocator = builder.allocator;
-        this.limits = builder.limits.clone();
+        this.maxBodyBytes = builder.maxBodyBytes;
+        this.maxPartBytes = builder.maxPartBytes;
+        this.maxFieldBytes = builder.maxFieldBytes;
+        this.maxParts = builder.maxParts;
+        this.maxFiles = builder.maxFiles;
+        this.maxHeadersPerPart = builder.maxHeadersPerPart;
+        this.maxHeaderBytesPerPart = builder.maxHeaderBytesPerPart;
+        this.maxHeaderBytes = builder.maxHeaderBytes;
+        this.maxPreambleBytes = builder.maxPreambleBytes;
+        this.maxEpilogueBytes = builder.maxEpilogueBytes;
     }
 
     /**
@@ -67,7 +82,16 @@ public final class MultipartOptions {
         builder.decodeEncodedWords = decodeEncodedWords;
         builder.preferExtendedFilename = preferExtendedFilename;
         builder.allocator = allocator;
-        System.arraycopy(limits, 0, builder.limits, 0, limits.length);
+        builder.maxBodyBytes = maxBodyBytes;
+        builder.maxPartBytes = maxPartBytes;
+        builder.maxFieldBytes = maxFieldBytes;
+        builder.maxParts = maxParts;
+        builder.maxFiles = maxFiles;
+        builder.maxHeadersPerPart = maxHeadersPerPart;
+        builder.maxHeaderBytesPerPart = maxHeaderBytesPerPart;
+        builder.maxHeaderBytes = maxHeaderBytes;
+        builder.maxPreambleBytes = maxPreambleBytes;
+        builder.maxEpilogueBytes = maxEpilogueBytes;
         return builder;
     }
 
@@ -121,62 +145,68 @@ public final class MultipartOptions {
 
     /** {@return the maximum number of bytes of the whole multipart body; {@link Long#MAX_VALUE} if unlimited} */
     public long maxBodyBytes() {
-        return limit(Setting.MAX_BODY_BYTES);
+        return maxBodyBytes;
     }
 
     /** {@return the maximum number of bytes of the body of one part; {@link Long#MAX_VALUE} if unlimited} */
     public long maxPartBytes() {
-        return limit(Setting.MAX_PART_BYTES);
+        return maxPartBytes;
     }
 
     /** {@return the maximum number of bytes of one part that is read into memory as text; {@link Long#MAX_VALUE} if unlimited} */
     public long maxFieldBytes() {
-        return limit(Setting.MAX_FIELD_BYTES);
+        return maxFieldBytes;
     }
 
     /** {@return the maximum number of parts, with or without a file name; {@link Long#MAX_VALUE} if unlimited} */
     public long maxParts() {
-        return limit(Setting.MAX_PARTS);
+        return maxParts;
     }
 
     /** {@return the maximum number of parts of a form with a file name; {@link Long#MAX_VALUE} if unlimited} */
     public long maxFiles() {
-        return limit(Setting.MAX_FILES);
+        return maxFiles;
     }
 
     /** {@return the maximum number of header fields of one part} */
     public int maxHeadersPerPart() {
-        return (int) limit(Setting.MAX_HEADERS_PER_PART);
+        return maxHeadersPerPart;
     }
 
     /** {@return the maximum number of bytes of the header section of one part, including line ends and the blank line} */
     public int maxHeaderBytesPerPart() {
-        return (int) limit(Setting.MAX_HEADER_BYTES_PER_PART);
+        return maxHeaderBytesPerPart;
     }
 
     /** {@return the maximum number of bytes of all header sections together; {@link Long#MAX_VALUE} if unlimited} */
     public long maxHeaderBytes() {
-        return limit(Setting.MAX_HEADER_BYTES);
+        return maxHeaderBytes;
     }
 
     /** {@return the maximum number of bytes before the first delimiter} */
     public int maxPreambleBytes() {
-        return (int) limit(Setting.MAX_PREAMBLE_BYTES);
+        return maxPreambleBytes;
     }
 
     /** {@return the maximum number of bytes after the line of the close-delimiter} */
     public int maxEpilogueBytes() {
-        return (int) limit(Setting.MAX_EPILOGUE_BYTES);
+        return maxEpilogueBytes;
     }
 
-    private long limit(Setting setting) {
-        return limits[setting.ordinal()];
-    }
-
-    /** {@return the limit of the {@linkplain Reason#setting() setting} of a reason; -1 if the reason has none} */
+    /** {@return the limit that a decoder enforces with {@code reason}; -1 if there is none} */
     long limit(Reason reason) {
-        Setting setting = reason.setting();
-        return setting == null ? -1 : limit(setting);
+        return switch (reason) {
+            case BODY_TOO_LARGE -> maxBodyBytes;
+            case PART_TOO_LARGE -> maxPartBytes;
+            case TOO_MANY_PARTS -> maxParts;
+            case TOO_MANY_FILES -> maxFiles;
+            case TOO_MANY_HEADERS -> maxHeadersPerPart;
+            case HEADER_SECTION_TOO_LARGE -> maxHeaderBytesPerPart;
+            case HEADERS_TOO_LARGE -> maxHeaderBytes;
+            case PREAMBLE_TOO_LARGE -> maxPreambleBytes;
+            case EPILOGUE_TOO_LARGE -> maxEpilogueBytes;
+            default -> -1;
+        };
     }
 
     /** A holder that loads Netty's pool on first use. */
@@ -203,8 +233,16 @@ public final class MultipartOptions {
         private @Nullable Boolean decodeEncodedWords;
         private @Nullable Boolean preferExtendedFilename;
         private @Nullable ByteBufAllocator allocator;
-        private final long[] limits =
-                Stream.of(Setting.values()).mapToLong(Setting::decoderDefault).toArray();
+        private long maxBodyBytes = Setting.MAX_BODY_BYTES.decoderDefault();
+        private long maxPartBytes = Setting.MAX_PART_BYTES.decoderDefault();
+        private long maxFieldBytes = Setting.MAX_FIELD_BYTES.decoderDefault();
+        private long maxParts = Setting.MAX_PARTS.decoderDefault();
+        private long maxFiles = Setting.MAX_FILES.decoderDefault();
+        private int maxHeadersPerPart = (int) Setting.MAX_HEADERS_PER_PART.decoderDefault();
+        private int maxHeaderBytesPerPart = (int) Setting.MAX_HEADER_BYTES_PER_PART.decoderDefault();
+        private long maxHeaderBytes = Setting.MAX_HEADER_BYTES.decoderDefault();
+        private int maxPreambleBytes = (int) Setting.MAX_PREAMBLE_BYTES.decoderDefault();
+        private int maxEpilogueBytes = (int) Setting.MAX_EPILOGUE_BYTES.decoderDefault();
 
         private Builder() {}
 
@@ -289,12 +327,14 @@ public final class MultipartOptions {
          * rejected with {@link Reason#BODY_TOO_LARGE} (413).
          */
         public Builder maxBodyBytes(long value) {
-            return limit(Setting.MAX_BODY_BYTES, value);
+            this.maxBodyBytes = Setting.MAX_BODY_BYTES.check(value);
+            return this;
         }
 
         /** Removes the limit {@link #maxBodyBytes}. */
         public Builder unlimitedBodyBytes() {
-            return limit(Setting.MAX_BODY_BYTES, Long.MAX_VALUE);
+            this.maxBodyBytes = Long.MAX_VALUE;
+            return this;
         }
 
         /**
@@ -302,12 +342,14 @@ public final class MultipartOptions {
          * {@link Reason#PART_TOO_LARGE} (413).
          */
         public Builder maxPartBytes(long value) {
-            return limit(Setting.MAX_PART_BYTES, value);
+            this.maxPartBytes = Setting.MAX_PART_BYTES.check(value);
+            return this;
         }
 
         /** Removes the limit {@link #maxPartBytes}. */
         public Builder unlimitedPartBytes() {
-            return limit(Setting.MAX_PART_BYTES, Long.MAX_VALUE);
+            this.maxPartBytes = Long.MAX_VALUE;
+            return this;
         }
 
         /**
@@ -316,12 +358,14 @@ public final class MultipartOptions {
          * form when a field exceeds this limit, let its decider return {@link dev.sluice.form.PartDecision#storeInMemory()} for fields.
          */
         public Builder maxFieldBytes(long value) {
-            return limit(Setting.MAX_FIELD_BYTES, value);
+            this.maxFieldBytes = Setting.MAX_FIELD_BYTES.check(value);
+            return this;
         }
 
         /** Removes the limit {@link #maxFieldBytes}. */
         public Builder unlimitedFieldBytes() {
-            return limit(Setting.MAX_FIELD_BYTES, Long.MAX_VALUE);
+            this.maxFieldBytes = Long.MAX_VALUE;
+            return this;
         }
 
         /**
@@ -329,12 +373,14 @@ public final class MultipartOptions {
          * {@link Reason#TOO_MANY_PARTS} (413).
          */
         public Builder maxParts(long value) {
-            return limit(Setting.MAX_PARTS, value);
+            this.maxParts = Setting.MAX_PARTS.check(value);
+            return this;
         }
 
         /** Removes the limit {@link #maxParts}. */
         public Builder unlimitedParts() {
-            return limit(Setting.MAX_PARTS, Long.MAX_VALUE);
+            this.maxParts = Long.MAX_VALUE;
+            return this;
         }
 
         /**
@@ -342,12 +388,14 @@ public final class MultipartOptions {
          * is exceeded, the reason is {@link Reason#TOO_MANY_FILES} (413).
          */
         public Builder maxFiles(long value) {
-            return limit(Setting.MAX_FILES, value);
+            this.maxFiles = Setting.MAX_FILES.check(value);
+            return this;
         }
 
         /** Removes the limit {@link #maxFiles}. */
         public Builder unlimitedFiles() {
-            return limit(Setting.MAX_FILES, Long.MAX_VALUE);
+            this.maxFiles = Long.MAX_VALUE;
+            return this;
         }
 
         /**
@@ -355,7 +403,8 @@ public final class MultipartOptions {
          * {@link Reason#TOO_MANY_HEADERS} (413).
          */
         public Builder maxHeadersPerPart(int value) {
-            return limit(Setting.MAX_HEADERS_PER_PART, value);
+            this.maxHeadersPerPart = (int) Setting.MAX_HEADERS_PER_PART.check(value);
+            return this;
         }
 
         /**
@@ -363,7 +412,8 @@ public final class MultipartOptions {
          * with {@link Reason#HEADER_SECTION_TOO_LARGE} (413).
          */
         public Builder maxHeaderBytesPerPart(int value) {
-            return limit(Setting.MAX_HEADER_BYTES_PER_PART, value);
+            this.maxHeaderBytesPerPart = (int) Setting.MAX_HEADER_BYTES_PER_PART.check(value);
+            return this;
         }
 
         /**
@@ -371,12 +421,14 @@ public final class MultipartOptions {
          * {@link Reason#HEADERS_TOO_LARGE} (413).
          */
         public Builder maxHeaderBytes(long value) {
-            return limit(Setting.MAX_HEADER_BYTES, value);
+            this.maxHeaderBytes = Setting.MAX_HEADER_BYTES.check(value);
+            return this;
         }
 
         /** Removes the limit {@link #maxHeaderBytes}. */
         public Builder unlimitedHeaderBytes() {
-            return limit(Setting.MAX_HEADER_BYTES, Long.MAX_VALUE);
+            this.maxHeaderBytes = Long.MAX_VALUE;
+            return this;
         }
 
         /**
@@ -384,7 +436,8 @@ public final class MultipartOptions {
          * {@link Reason#PREAMBLE_TOO_LARGE} (413), or {@link Reason#PREAMBLE} (400) if the preset rejects every preamble.
          */
         public Builder maxPreambleBytes(int value) {
-            return limit(Setting.MAX_PREAMBLE_BYTES, value);
+            this.maxPreambleBytes = (int) Setting.MAX_PREAMBLE_BYTES.check(value);
+            return this;
         }
 
         /**
@@ -392,7 +445,8 @@ public final class MultipartOptions {
          * {@link Reason#EPILOGUE_TOO_LARGE} (413).
          */
         public Builder maxEpilogueBytes(int value) {
-            return limit(Setting.MAX_EPILOGUE_BYTES, value);
+            this.maxEpilogueBytes = (int) Setting.MAX_EPILOGUE_BYTES.check(value);
+            return this;
         }
 
         /**
@@ -411,19 +465,20 @@ public final class MultipartOptions {
                 case JOIN_CONTINUATIONS -> joinContinuations = (boolean) value;
                 case DECODE_ENCODED_WORDS -> decodeEncodedWords = (boolean) value;
                 case PREFER_EXTENDED_FILENAME -> preferExtendedFilename = (boolean) value;
-                default -> {
-                    if (setting.scope() != Setting.Scope.BODY) {
-                        throw new IllegalArgumentException(
-                                setting + " is a setting of " + setting.scope() + " and cannot be set here");
-                    }
-                    limit(setting, (long) value);
-                }
+                case MAX_BODY_BYTES -> maxBodyBytes = (long) value;
+                case MAX_PART_BYTES -> maxPartBytes = (long) value;
+                case MAX_FIELD_BYTES -> maxFieldBytes = (long) value;
+                case MAX_PARTS -> maxParts = (long) value;
+                case MAX_FILES -> maxFiles = (long) value;
+                case MAX_HEADERS_PER_PART -> maxHeadersPerPart = (int) (long) value;
+                case MAX_HEADER_BYTES_PER_PART -> maxHeaderBytesPerPart = (int) (long) value;
+                case MAX_HEADER_BYTES -> maxHeaderBytes = (long) value;
+                case MAX_PREAMBLE_BYTES -> maxPreambleBytes = (int) (long) value;
+                case MAX_EPILOGUE_BYTES -> maxEpilogueBytes = (int) (long) value;
+                default ->
+                    throw new IllegalArgumentException(
+                            setting + " is a setting of " + setting.scope() + " and cannot be set here");
             }
-            return this;
-        }
-
-        private Builder limit(Setting setting, long value) {
-            limits[setting.ordinal()] = setting.check(value);
             return this;
         }
 

@@ -151,17 +151,6 @@ class SettingTest {
     }
 
     @Test
-    void builder_changedAfterBuild_leavesTheOptionsUnchanged() {
-        FormOptions.Builder builder =
-                FormOptions.inMemory(MemoryBudget.unlimited()).maxParts(1).maxDrainBytes(1);
-        FormOptions options = builder.build();
-        builder.maxParts(2).maxDrainBytes(2);
-        options.toBuilder().maxParts(3).maxDrainBytes(3);
-        assertEquals(1, options.multipart().maxParts());
-        assertEquals(1, options.maxDrainBytes());
-    }
-
-    @Test
     void formBuilder_passesTheAllocatorToTheDecoder() {
         FormOptions.Builder builder = FormOptions.inMemory(MemoryBudget.unlimited());
         assertFalse(builder.build().multipart().hasAllocator());

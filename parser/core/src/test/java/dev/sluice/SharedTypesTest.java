@@ -37,7 +37,6 @@ class SharedTypesTest {
             "Delimiter.constant", "read-only, and never retained or released",
             "Grams.slots", "written only before the constructor is called, by its caller",
             "Preset.verdicts", "created by the constructor, and never written",
-            "MultipartOptions.limits", "a copy made by the constructor, and never written",
             "MultipartOptions.allocator", "belongs to the caller; allocators are made to be shared");
 
     private static final Set<Class<?>> UNCHANGEABLE = Set.of(String.class, Boolean.class, Charset.class);

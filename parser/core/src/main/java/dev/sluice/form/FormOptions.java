@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,11 +30,12 @@ public final class FormOptions {
     private final MultipartOptions multipart;
     private final @Nullable SpoolDirectory spool;
     private final MemoryBudget memory;
-
-    /** The limits of the form by the ordinals of their settings. */
-    private final long[] limits;
-
+    private final long spillThreshold;
+    private final long maxInMemoryBytes;
+    private final long maxFilesOnDisk;
+    private final long maxDrainBytes;
     private final @Nullable Boolean expandNested; // null if the preset decides
+    private final long minBytesPerSecond;
     private final Duration minRateGrace;
     private final Duration maxSinkWait;
     final FormContext context;
@@ -44,8 +44,12 @@ public final class FormOptions {
         this.multipart = builder.multipart.build();
         this.spool = builder.spool;
         this.memory = builder.memory;
-        this.limits = builder.limits.clone();
+        this.spillThreshold = builder.spillThreshold;
+        this.maxInMemoryBytes = builder.maxInMemoryBytes;
+        this.maxFilesOnDisk = builder.maxFilesOnDisk;
+        this.maxDrainBytes = builder.maxDrainBytes;
         this.expandNested = builder.expandNested;
+        this.minBytesPerSecond = builder.minBytesPerSecond;
         this.minRateGrace = builder.minRateGrace;
         this.maxSinkWait = builder.maxSinkWait;
         if (spool != null) {
@@ -110,22 +114,22 @@ public final class FormOptions {
 
     /** {@return the largest size of a part that stays in memory, in bytes; see {@link Builder#spillThreshold}} */
     public long spillThreshold() {
-        return limit(Setting.SPILL_THRESHOLD);
+        return spillThreshold;
     }
 
     /** {@return the maximum memory of one form, in bytes; see {@link Builder#maxInMemoryBytes}} */
     public long maxInMemoryBytes() {
-        return limit(Setting.MAX_IN_MEMORY_BYTES);
+        return maxInMemoryBytes;
     }
 
     /** {@return the maximum number of temporary files of one form; files of sinks do not count} */
     public long maxFilesOnDisk() {
-        return limit(Setting.MAX_FILES_ON_DISK);
+        return maxFilesOnDisk;
     }
 
     /** {@return the maximum number of bytes of a rejected body that are still read and discarded} */
     public long maxDrainBytes() {
-        return limit(Setting.MAX_DRAIN_BYTES);
+        return maxDrainBytes;
     }
 
     /** {@return whether the parts of a nested {@code multipart/mixed} become parts of the form} */
@@ -135,7 +139,7 @@ public final class FormOptions {
 
     /** {@return the minimum rate of a client, in bytes per second; 0 for no minimum} */
     public long minBytesPerSecond() {
-        return limit(Setting.MIN_BYTES_PER_SECOND);
+        return minBytesPerSecond;
     }
 
     /** {@return the time before the minimum rate applies} */
@@ -145,8 +149,7 @@ public final class FormOptions {
 
     /** {@return a new tracker of the rate at which one client sends, or null if there is no minimum rate; for adapters} */
     public @Nullable ClientPace newPace() {
-        long rate = minBytesPerSecond();
-        return rate == 0 ? null : ClientPace.of(rate, minRateGrace);
+        return minBytesPerSecond == 0 ? null : ClientPace.of(minBytesPerSecond, minRateGrace);
     }
 
     /** {@return how long a form waits for a sink that is not ready} */
@@ -163,15 +166,15 @@ public final class FormOptions {
         return Math.min(Math.max(shortest / 4, SHORTEST_CHECK_NANOS), LONGEST_CHECK_NANOS);
     }
 
-    private long limit(Setting setting) {
-        return limits[setting.ordinal()];
-    }
-
     /** {@return a builder that starts from these options} */
     public Builder toBuilder() {
         Builder builder = new Builder(spool, memory, multipart);
-        System.arraycopy(limits, 0, builder.limits, 0, limits.length);
+        builder.spillThreshold = spillThreshold;
+        builder.maxInMemoryBytes = maxInMemoryBytes;
+        builder.maxFilesOnDisk = maxFilesOnDisk;
+        builder.maxDrainBytes = maxDrainBytes;
         builder.expandNested = expandNested;
+        builder.minBytesPerSecond = minBytesPerSecond;
         builder.minRateGrace = minRateGrace;
         builder.maxSinkWait = maxSinkWait;
         builder.decider = context.decider();
@@ -191,9 +194,12 @@ public final class FormOptions {
         private final MultipartOptions.Builder multipart;
         private final @Nullable SpoolDirectory spool;
         private final MemoryBudget memory;
-        private final long[] limits =
-                Stream.of(Setting.values()).mapToLong(Setting::formDefault).toArray();
+        private long spillThreshold = Setting.SPILL_THRESHOLD.formDefault();
+        private long maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.formDefault();
+        private long maxFilesOnDisk = Setting.MAX_FILES_ON_DISK.formDefault();
+        private long maxDrainBytes = Setting.MAX_DRAIN_BYTES.formDefault();
         private @Nullable Boolean expandNested;
+        private long minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.formDefault();
         private Duration minRateGrace = Duration.ofNanos(Setting.MIN_RATE_GRACE.formDefault());
         private Duration maxSinkWait = Duration.ofNanos(Setting.MAX_SINK_WAIT.formDefault());
         private PartDestination.@Nullable Decider<PartHead> decider;
@@ -215,7 +221,8 @@ public final class FormOptions {
          * create 100 files.
          */
         public Builder spillThreshold(long value) {
-            return limit(Setting.SPILL_THRESHOLD, value);
+            this.spillThreshold = Setting.SPILL_THRESHOLD.check(value);
+            return this;
         }
 
         /**
@@ -225,7 +232,8 @@ public final class FormOptions {
          * is not enough, the form is rejected with {@code IN_MEMORY_TOO_LARGE} (413). Limits on files can reject the form as well.
          */
         public Builder maxInMemoryBytes(long value) {
-            return limit(Setting.MAX_IN_MEMORY_BYTES, value);
+            this.maxInMemoryBytes = Setting.MAX_IN_MEMORY_BYTES.check(value);
+            return this;
         }
 
         /**
@@ -233,12 +241,14 @@ public final class FormOptions {
          * TOO_MANY_FILES_ON_DISK} (413). Files of sinks do not count.
          */
         public Builder maxFilesOnDisk(long value) {
-            return limit(Setting.MAX_FILES_ON_DISK, value);
+            this.maxFilesOnDisk = Setting.MAX_FILES_ON_DISK.check(value);
+            return this;
         }
 
         /** Removes the limit on the number of temporary files. */
         public Builder unlimitedFilesOnDisk() {
-            return limit(Setting.MAX_FILES_ON_DISK, Long.MAX_VALUE);
+            this.maxFilesOnDisk = Long.MAX_VALUE;
+            return this;
         }
 
         /**
@@ -247,7 +257,8 @@ public final class FormOptions {
          * of unknown length if the value is 0.
          */
         public Builder maxDrainBytes(long value) {
-            return limit(Setting.MAX_DRAIN_BYTES, value);
+            this.maxDrainBytes = Setting.MAX_DRAIN_BYTES.check(value);
+            return this;
         }
 
         /**
@@ -266,12 +277,14 @@ public final class FormOptions {
          * when bytes arrive. The read timeout of the container then ends the request of a client that sends nothing.
          */
         public Builder minBytesPerSecond(long value) {
-            return limit(Setting.MIN_BYTES_PER_SECOND, value);
+            this.minBytesPerSecond = Setting.MIN_BYTES_PER_SECOND.check(value);
+            return this;
         }
 
         /** Removes the minimum rate. Only the timeouts of the container then end the request of a client that sends nothing. */
         public Builder noMinimumRate() {
-            return limit(Setting.MIN_BYTES_PER_SECOND, 0);
+            this.minBytesPerSecond = 0;
+            return this;
         }
 
         /**
@@ -329,18 +342,16 @@ public final class FormOptions {
         /** Sets a value of the form or of the decoder given as text, like {@link MultipartOptions.Builder#set}. */
         public Builder set(Setting setting, String text) {
             switch (setting) {
+                case SPILL_THRESHOLD -> spillThreshold = (long) setting.parse(text);
+                case MAX_IN_MEMORY_BYTES -> maxInMemoryBytes = (long) setting.parse(text);
+                case MAX_FILES_ON_DISK -> maxFilesOnDisk = (long) setting.parse(text);
+                case MAX_DRAIN_BYTES -> maxDrainBytes = (long) setting.parse(text);
                 case EXPAND_NESTED -> expandNested = (boolean) setting.parse(text);
+                case MIN_BYTES_PER_SECOND -> minBytesPerSecond = (long) setting.parse(text);
                 case MIN_RATE_GRACE -> minRateGrace = (Duration) setting.parse(text);
                 case MAX_SINK_WAIT -> maxSinkWait = (Duration) setting.parse(text);
-                case SPILL_THRESHOLD, MAX_IN_MEMORY_BYTES, MAX_FILES_ON_DISK, MAX_DRAIN_BYTES, MIN_BYTES_PER_SECOND ->
-                    limit(setting, (long) setting.parse(text));
                 default -> multipart.set(setting, text);
             }
-            return this;
-        }
-
-        private Builder limit(Setting setting, long value) {
-            limits[setting.ordinal()] = setting.check(value);
             return this;
         }
 
