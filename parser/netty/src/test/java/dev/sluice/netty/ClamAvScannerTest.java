@@ -150,8 +150,7 @@ final class ClamAvScannerTest {
     @Test
     void emptyWrite_doesNotEndTheStream() throws Exception {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", true);
-                PartSink sink =
-                        ClamAvScanner.builder(TRANSPORT, fake.address()).build().scan(PartSink.discard())) {
+                PartSink sink = fake.scanner().scan(PartSink.discard())) {
             assertNull(failure(sink.write(Unpooled.wrappedBuffer(new byte[10]))));
             assertTrue(sink.write(Unpooled.EMPTY_BUFFER).isReady());
             assertNull(failure(sink.write(Unpooled.wrappedBuffer(new byte[10]))));
@@ -166,10 +165,8 @@ final class ClamAvScannerTest {
         for (String reply :
                 List.of("", "stream: OK", "UNKNOWN COMMAND\0", "Can't allocate memory ERROR\0", "x".repeat(5000))) {
             try (FakeScanner fake = new FakeScanner(reply, true)) {
-                ClamAvScanner scanner =
-                        ClamAvScanner.builder(TRANSPORT, fake.address()).build();
                 MultipartException thrown =
-                        assertThrows(MultipartException.class, () -> upload(scanner, "harmless"), reply);
+                        assertThrows(MultipartException.class, () -> upload(fake.scanner(), "harmless"), reply);
                 assertEquals(Reason.UNAVAILABLE, thrown.reason(), reply);
                 assertStored();
             }
@@ -237,9 +234,7 @@ final class ClamAvScannerTest {
     @Test
     void verdict_beforeTheContentEnds_isNotAccepted() throws Exception {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", false, 0)) {
-            PartSink sink =
-                    ClamAvScanner.builder(TRANSPORT, fake.address()).build().scan(PartSink.discard());
-            try (sink) {
+            try (PartSink sink = fake.scanner().scan(PartSink.discard())) {
                 long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
                 IOException failure = null;
                 ByteBuf data = Unpooled.wrappedBuffer(new byte[10]);
@@ -277,11 +272,9 @@ final class ClamAvScannerTest {
     @Test
     void abortedForm_closesTheConnection() throws Exception {
         try (FakeScanner fake = new FakeScanner("", false)) {
-            ClamAvScanner scanner =
-                    ClamAvScanner.builder(TRANSPORT, fake.address()).build();
             byte[] whole = body("harmless");
             InputStream cut = new ByteArrayInputStream(whole, 0, whole.length - 10);
-            MultipartException thrown = assertThrows(MultipartException.class, () -> upload(scanner, cut));
+            MultipartException thrown = assertThrows(MultipartException.class, () -> upload(fake.scanner(), cut));
             assertEquals(Reason.TRUNCATED, thrown.reason());
             assertTrue(fake.awaitEnd(), "the connection is still open");
             assertStored();
@@ -291,8 +284,7 @@ final class ClamAvScannerTest {
     @Test
     void sink_completedTwice_throws() throws IOException {
         try (FakeScanner fake = new FakeScanner("stream: OK\0", true)) {
-            PartSink sink =
-                    ClamAvScanner.builder(TRANSPORT, fake.address()).build().scan(PartSink.discard());
+            PartSink sink = fake.scanner().scan(PartSink.discard());
             sink.complete();
             assertThrows(IllegalStateException.class, sink::complete);
             sink.close();
@@ -383,6 +375,10 @@ final class ClamAvScannerTest {
                 }
             });
             thread.start();
+        }
+
+        ClamAvScanner scanner() {
+            return ClamAvScanner.builder(TRANSPORT, address()).build();
         }
 
         SocketAddress address() {

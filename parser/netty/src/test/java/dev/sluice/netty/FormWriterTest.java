@@ -2,7 +2,6 @@ package dev.sluice.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.sluice.MultipartException;
@@ -16,6 +15,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.OutgoingForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.testkit.CountingAllocator;
+import dev.sluice.testkit.Eventually;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
@@ -162,11 +162,7 @@ class FormWriterTest {
     void completeForm_isNotReachableFromTheConnection() throws Exception {
         WeakReference<OutgoingForm> form = forward(form(10));
         received.get();
-        for (int i = 0; form.get() != null && i < 500; i++) {
-            System.gc();
-            Thread.sleep(20);
-        }
-        assertNull(form.get(), "the connection still refers to the form");
+        Eventually.isCollected(form, "the connection still refers to the form");
     }
 
     @Test

@@ -12,13 +12,10 @@ import dev.sluice.form.FormOptions;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.testkit.CountingAllocator;
-import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelInitializer;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
@@ -83,32 +80,12 @@ class Http2Test {
                             Http2FrameCodecBuilder.forServer()
                                     .gracefulShutdownTimeoutMillis(40_000)
                                     .build(),
-                            new Http2MultiplexHandler(new ChannelInitializer<>() {
-                                @Override
-                                protected void initChannel(Channel stream) {
-                                    stream.pipeline()
-                                            .addLast(
-                                                    new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler());
-                                }
-                            }));
+                            new Http2MultiplexHandler(HttpChannels.initializer(stream -> stream.pipeline()
+                                    .addLast(new Http2StreamFrameToHttpObjectCodec(true), handlers.newHandler()))));
             // Otherwise one stream that is not read would use up the window of all streams.
             connection.eventLoop().execute(() -> connection.writeAndFlush(new DefaultHttp2WindowUpdateFrame(1 << 20)));
         });
-        client = new Bootstrap()
-                .group(server.loop)
-                .channel(NioSocketChannel.class)
-                .handler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.pipeline()
-                                .addLast(
-                                        Http2FrameCodecBuilder.forClient().build(),
-                                        new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
-                    }
-                })
-                .connect(server.address())
-                .syncUninterruptibly()
-                .channel();
+        client = HttpChannels.connectHttp2(server);
     }
 
     @AfterEach

@@ -35,23 +35,14 @@ final class HttpChannels {
 
     /** {@return a connection or a stream whose pipeline ends with {@code handlers}} */
     static Channel connect(NettyServer server, boolean http2, ByteBufAllocator buffers, ChannelHandler... handlers) {
-        Channel connection = new Bootstrap()
-                .group(server.loop)
-                .channel(NioSocketChannel.class)
-                .handler(initializer(channel -> {
-                    channel.config().setAllocator(buffers);
-                    if (http2) {
-                        channel.pipeline()
-                                .addLast(
-                                        Http2FrameCodecBuilder.forClient().build(),
-                                        new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
-                    } else {
-                        channel.pipeline().addLast(new HttpClientCodec()).addLast(handlers);
-                    }
-                }))
-                .connect(server.address())
-                .syncUninterruptibly()
-                .channel();
+        Channel connection = connect(server, channel -> {
+            channel.config().setAllocator(buffers);
+            if (http2) {
+                multiplex(channel);
+            } else {
+                channel.pipeline().addLast(new HttpClientCodec()).addLast(handlers);
+            }
+        });
         return !http2
                 ? connection
                 : new Http2StreamChannelBootstrap(connection)
@@ -63,7 +54,29 @@ final class HttpChannels {
                         .getNow();
     }
 
-    private static ChannelInitializer<Channel> initializer(Consumer<Channel> pipeline) {
+    private static Channel connect(NettyServer server, Consumer<Channel> pipeline) {
+        return new Bootstrap()
+                .group(server.loop)
+                .channel(NioSocketChannel.class)
+                .handler(initializer(pipeline))
+                .connect(server.address())
+                .syncUninterruptibly()
+                .channel();
+    }
+
+    /** {@return an HTTP/2 connection, on which the caller can open streams} */
+    static Channel connectHttp2(NettyServer server) {
+        return connect(server, HttpChannels::multiplex);
+    }
+
+    private static void multiplex(Channel client) {
+        client.pipeline()
+                .addLast(
+                        Http2FrameCodecBuilder.forClient().build(),
+                        new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
+    }
+
+    static ChannelInitializer<Channel> initializer(Consumer<Channel> pipeline) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {

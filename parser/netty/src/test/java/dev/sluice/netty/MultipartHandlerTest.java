@@ -11,15 +11,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
-import dev.sluice.form.FormMetrics;
 import dev.sluice.form.FormOptions;
-import dev.sluice.form.FormSummary;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.Readiness;
-import dev.sluice.form.SpoolDirectory;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.LeakCheck;
 import io.netty.buffer.ByteBuf;
@@ -63,14 +60,12 @@ import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -84,7 +79,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -184,13 +178,6 @@ class MultipartHandlerTest {
         return request.uri().equals("/upload") ? upload : null;
     }
 
-    /** {@return a receiver that does not change the options, for forms that are rejected} */
-    private FormReceiver plain(HttpRequest request) {
-        return request.uri().equals("/upload")
-                ? (form, trailers) -> CompletableFuture.failedStage(new AssertionError("a form was received"))
-                : null;
-    }
-
     private void open(MultipartHandlers.Builder by, ChannelHandler... before) {
         handlers = by.build();
         reads = new ReadCounter();
@@ -198,6 +185,11 @@ class MultipartHandlerTest {
         channel.freezeTime(); // otherwise a timer may cause a read if the test is slow
         channel.pipeline().addLast(reads).addLast(before).addLast(handlers.newHandler());
         channel.runPendingTasks();
+    }
+
+    private void advance(long time, TimeUnit unit) {
+        channel.advanceTimeBy(time, unit);
+        channel.runScheduledPendingTasks();
     }
 
     @AfterEach
@@ -560,14 +552,12 @@ class MultipartHandlerTest {
         }
         channel.writeInbound(head("/upload"), content(body));
         int before = reads.count;
-        channel.advanceTimeBy(5, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(5, TimeUnit.SECONDS);
         assertEquals(before, reads.count);
 
         others.forEach(EmbeddedChannel::close);
         workers.run();
-        channel.advanceTimeBy(5, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(5, TimeUnit.SECONDS);
         assertEquals(before + 1, reads.count);
     }
 
@@ -578,13 +568,11 @@ class MultipartHandlerTest {
         upload.shut();
         byte[] body = Upload.body(2_000);
         channel.writeInbound(head("/upload"));
-        channel.advanceTimeBy(2, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(2, TimeUnit.SECONDS);
         int before = reads.count;
         channel.writeInbound(content(body, 0, 1_000));
         assertEquals(before, reads.count);
-        channel.advanceTimeBy(2, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(2, TimeUnit.SECONDS);
         assertEquals(before + 1, reads.count);
         upload.open();
         channel.writeInbound(content(body, 1_000, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
@@ -596,8 +584,7 @@ class MultipartHandlerTest {
         open(onLoop());
         upload.response = new CompletableFuture<>();
         channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
-        channel.advanceTimeBy(5, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(5, TimeUnit.SECONDS);
         int rounds = 0;
         for (int before = -1; reads.count > before && rounds < 1000; rounds++) {
             before = reads.count;
@@ -627,8 +614,7 @@ class MultipartHandlerTest {
         byte[] body = Upload.body(2_000);
         int at = 1_000;
         channel.writeInbound(head("/upload"), content(body, 0, at));
-        channel.advanceTimeBy(2, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(2, TimeUnit.SECONDS);
         List<ByteBuf> received = new ArrayList<>();
         for (int before = 0; reads.count > before && at < body.length; at++) {
             before = reads.count;
@@ -675,61 +661,11 @@ class MultipartHandlerTest {
 
         channel.writeInbound(head("/upload"));
         int before = reads.count;
-        channel.advanceTimeBy(2, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(2, TimeUnit.SECONDS);
         assertEquals(before + 1, reads.count, "reads after the queues have become empty");
     }
 
     // ---- rejected bodies
-
-    @Test
-    void rejectedHead_isReportedOnce(@TempDir Path directory) throws IOException {
-        List<String> reported = new ArrayList<>();
-        FormMetrics metrics = new FormMetrics() {
-            @Override
-            public void formStarted() {
-                reported.add("started");
-            }
-
-            @Override
-            public void formEnded(FormSummary summary) {
-                reported.add(summary.outcome() + " " + summary.reason());
-            }
-        };
-        try (SpoolDirectory small =
-                SpoolDirectory.builder(directory).maxSpoolBytes(0).open()) {
-            Forms counted = Forms.of(FormOptions.builder(small, memory)
-                    .maxBodyBytes(100 << 20)
-                    .metrics(metrics)
-                    .build());
-            String[] tooLarge = {"Content-Length", String.valueOf(200 << 20)};
-            String[] noRoom = {"Content-Length", String.valueOf(50 << 20)};
-            String[] noBoundary = {"Content-Type", "multipart/form-data"};
-            String[] noForm = {"Content-Type", "application/json"};
-            Map<String, String[]> heads = Map.of(
-                    "413 LIMIT_EXCEEDED BODY_TOO_LARGE", tooLarge,
-                    "507 OVERLOADED SPOOL_FULL", noRoom,
-                    "400 MALFORMED MISSING_BOUNDARY", noBoundary,
-                    "415 MALFORMED UNSUPPORTED_MEDIA_TYPE", noForm);
-            heads.forEach((expected, fields) -> {
-                reported.clear();
-                open(MultipartHandlers.builder(counted, this::plain, workers));
-                channel.writeInbound(head("/upload", fields));
-                channel.runPendingTasks();
-                FullHttpResponse response = channel.readOutbound();
-                assertNotNull(response, expected);
-                assertEquals(expected, response.status().code() + " " + reported.get(1));
-                response.release();
-                channel.finishAndReleaseAll();
-                assertEquals(2, reported.size(), reported.toString());
-            });
-            reported.clear();
-            open(MultipartHandlers.builder(counted, this::plain, workers));
-            channel.writeInbound(head("/other", noForm));
-            channel.finishAndReleaseAll();
-            assertEquals(List.of(), reported);
-        }
-    }
 
     @ParameterizedTest
     @CsvSource({
@@ -737,11 +673,15 @@ class MultipartHandlerTest {
         "Content-Type, text/plain, 415, UNSUPPORTED_MEDIA_TYPE",
         "Content-Encoding, gzip, 415, UNSUPPORTED_MEDIA_TYPE"
     })
-    void rejectionAtTheHead_requestsNoBody(String name, String value, int status, Reason reason) {
-        open(onWorkers(workers));
+    void rejectionAtTheHead_requestsNoBody_andIsReportedOnce(String name, String value, int status, Reason reason) {
+        List<Reason> ended = new ArrayList<>();
+        FormOptions counted =
+                options.toBuilder().metrics(form -> ended.add(form.reason())).build();
+        open(MultipartHandlers.builder(Forms.of(counted), this::route, workers));
         channel.writeInbound(head("/upload", "Expect", "100-continue", name, value));
         assertAnswer(status, true);
         assertEquals(reason, reason());
+        assertEquals(List.of(reason), ended);
     }
 
     @Test
@@ -793,8 +733,7 @@ class MultipartHandlerTest {
         channel.writeInbound(content(new byte[20_000]));
         assertEquals(before + 1, reads.count, "reads after the limit was reached");
         assertTrue(channel.isOpen());
-        channel.advanceTimeBy(2, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(2, TimeUnit.SECONDS);
         assertFalse(channel.isOpen(), "the connection is open after the drain timeout");
         assertEquals(200_000, upload.bytes.get());
     }
@@ -917,25 +856,6 @@ class MultipartHandlerTest {
         channel.flushInbound();
         assertAnswer(400, true);
         assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
-    }
-
-    @Test
-    void receiver_throws_isAnsweredWith500AndFormIsClosed() {
-        FormReceiver broken = new FormReceiver() {
-            @Override
-            public CompletableFuture<FullHttpResponse> received(MultipartForm form, HttpHeaders trailers)
-                    throws IOException {
-                throw new IOException("on purpose");
-            }
-
-            @Override
-            public FullHttpResponse failed(Throwable failure) {
-                throw new IllegalStateException("again, on purpose");
-            }
-        };
-        open(MultipartHandlers.onEventLoop(Forms.of(options), request -> broken));
-        channel.writeInbound(head("/upload"), content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
-        assertAnswer(500, false);
     }
 
     @Test
@@ -1145,8 +1065,7 @@ class MultipartHandlerTest {
         channel.writeInbound(head("/upload"), content(Upload.body(1 << 20)), LastHttpContent.EMPTY_LAST_CONTENT);
         channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
         int before = reads.count;
-        channel.advanceTimeBy(5, TimeUnit.SECONDS);
-        channel.runScheduledPendingTasks();
+        advance(5, TimeUnit.SECONDS);
         upload.open();
         channel.runPendingTasks();
         assertAnswer(200, true);
@@ -1262,17 +1181,13 @@ class MultipartHandlerTest {
 
     /** The handlers keep a set of the open connections, for the shutdown. */
     @Test
-    void closedConnection_isNotReachable() throws InterruptedException {
+    void closedConnection_isNotReachable() {
         open(onLoop());
         channel.close();
         channel.runPendingTasks();
         WeakReference<EmbeddedChannel> closed = new WeakReference<>(channel);
         channel = new EmbeddedChannel();
-        for (int i = 0; closed.get() != null && i < 500; i++) {
-            System.gc();
-            Thread.sleep(20);
-        }
-        assertNull(closed.get(), "the handlers still refer to the connection");
+        Eventually.isCollected(closed, "the handlers still refer to the connection");
         assertTrue(
                 handlers.shutdown(Duration.ofMinutes(1)).toCompletableFuture().isDone());
     }
@@ -1304,8 +1219,7 @@ class MultipartHandlerTest {
         channel.writeInbound(head("/upload"), content(Upload.body(10_000)));
         CompletableFuture<Void> done = handlers.shutdown(Duration.ofMillis(1)).toCompletableFuture();
         channel.runPendingTasks();
-        channel.advanceTimeBy(2, TimeUnit.MILLISECONDS);
-        channel.runScheduledPendingTasks();
+        advance(2, TimeUnit.MILLISECONDS);
         channel.runPendingTasks();
         assertTrue(done.isDone());
         assertFalse(channel.isOpen());
@@ -1408,12 +1322,12 @@ class MultipartHandlerTest {
 
     /** The client gets a response, and the form is closed, although the application has a bug. */
     @ParameterizedTest
-    @ValueSource(strings = {"received", "failed", "value"})
-    void receiver_returnsNull_isAnsweredWith500AndLogged(String which) {
+    @ValueSource(strings = {"received", "failed", "value", "nothing: both throw"})
+    void receiver_returnsNullOrThrows_isAnsweredWith500AndLogged(String which) {
         FormReceiver broken = new FormReceiver() {
             @Override
             public CompletionStage<FullHttpResponse> received(MultipartForm form, HttpHeaders fields) {
-                if (which.equals("failed")) {
+                if (which.equals("failed") || which.startsWith("nothing")) {
                     throw new IllegalStateException("on purpose");
                 }
                 return which.equals("value") ? CompletableFuture.completedStage(null) : null;
@@ -1421,6 +1335,9 @@ class MultipartHandlerTest {
 
             @Override
             public FullHttpResponse failed(Throwable failure) {
+                if (which.startsWith("nothing")) {
+                    throw new IllegalStateException("again, on purpose");
+                }
                 return which.equals("failed") ? null : FormReceiver.super.failed(failure);
             }
         };

@@ -1,7 +1,6 @@
 package dev.sluice.netty;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
+import dev.sluice.testkit.RawHttp;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -14,8 +13,6 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -61,33 +58,8 @@ final class NettyServer implements AutoCloseable {
         return (InetSocketAddress) acceptor.localAddress();
     }
 
-    Socket connect() throws IOException {
-        Socket socket = new Socket(address().getAddress(), address().getPort());
-        socket.setSoTimeout(120_000);
-        return socket;
-    }
-
-    static void send(Socket to, String text) throws IOException {
-        to.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-    }
-
-    /** {@return the head of the next response, with the empty line} */
-    static String head(Socket from) throws IOException {
-        StringBuilder head = new StringBuilder();
-        while (head.indexOf("\r\n\r\n") < 0) {
-            int b = from.getInputStream().read();
-            assertTrue(b >= 0, "the connection ends after " + head);
-            head.append((char) b);
-        }
-        return head.toString();
-    }
-
-    /** {@return the next response, with a body of the length that it declares} */
-    static String response(Socket from) throws IOException {
-        String head = head(from);
-        int at = head.indexOf("content-length: ") + "content-length: ".length();
-        int length = Integer.parseInt(head.substring(at, head.indexOf("\r\n", at)));
-        return head + new String(from.getInputStream().readNBytes(length), StandardCharsets.ISO_8859_1);
+    RawHttp connect() throws IOException {
+        return new RawHttp(address().getPort());
     }
 
     void stopAccepting() {

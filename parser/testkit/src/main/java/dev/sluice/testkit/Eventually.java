@@ -1,5 +1,6 @@
 package dev.sluice.testkit;
 
+import java.lang.ref.WeakReference;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -44,6 +45,16 @@ public final class Eventually {
             }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
         }
+    }
+
+    /** Runs the garbage collector until nothing refers to an object. */
+    public static void isCollected(WeakReference<?> object, String otherwise) {
+        isTrue(
+                () -> {
+                    System.gc();
+                    return object.get() == null;
+                },
+                otherwise);
     }
 
     /** Waits for a fixed time, for tests that show that nothing happens. */

@@ -14,12 +14,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import javax.net.ssl.SSLContext;
 
 /** A connection for HTTP/1.1 requests written by hand, for behaviour that client libraries do not offer. */
 public final class RawHttp implements AutoCloseable {
     private static final int PATIENCE_MILLIS = 180_000;
 
-    private final SocketChannel channel;
     private final Socket socket;
 
     /** A response. The names of its headers are in lower case. */
@@ -30,10 +30,19 @@ public final class RawHttp implements AutoCloseable {
     }
 
     public RawHttp(int port) throws IOException {
-        this.channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-        this.socket = channel.socket();
+        this(SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+                .socket());
+    }
+
+    private RawHttp(Socket socket) throws IOException {
+        this.socket = socket;
         socket.setSoTimeout(PATIENCE_MILLIS);
         socket.setTcpNoDelay(true);
+    }
+
+    /** {@return this connection, with TLS from now on} */
+    public RawHttp secured(SSLContext tls) throws IOException {
+        return new RawHttp(tls.getSocketFactory().createSocket(socket, "localhost", socket.getPort(), true));
     }
 
     public RawHttp send(String text) throws IOException {
@@ -57,9 +66,13 @@ public final class RawHttp implements AutoCloseable {
         return this;
     }
 
-    /** {@return the channel, for writing without waiting} */
+    /** {@return the channel, for writing without waiting; null with TLS} */
     public SocketChannel channel() {
-        return channel;
+        return socket.getChannel();
+    }
+
+    public InputStream in() throws IOException {
+        return socket.getInputStream();
     }
 
     /** {@return the next final response, skipping interim ones} */
@@ -91,7 +104,7 @@ public final class RawHttp implements AutoCloseable {
         } else if (headers.containsKey("content-length")) {
             body = bytes(Integer.parseInt(headers.get("content-length")));
         } else {
-            body = socket.getInputStream().readAllBytes();
+            body = in().readAllBytes();
         }
         return new Response(status, headers, body);
     }
@@ -111,7 +124,7 @@ public final class RawHttp implements AutoCloseable {
     }
 
     private byte[] bytes(int length) throws IOException {
-        byte[] body = socket.getInputStream().readNBytes(length);
+        byte[] body = in().readNBytes(length);
         if (body.length < length) {
             throw new EOFException("the response ends after " + body.length + " of " + length + " bytes");
         }
@@ -119,7 +132,7 @@ public final class RawHttp implements AutoCloseable {
     }
 
     private String line() throws IOException {
-        InputStream in = socket.getInputStream();
+        InputStream in = in();
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int b = in.read(); b != '\n'; b = in.read()) {
             if (b < 0) {
@@ -134,13 +147,13 @@ public final class RawHttp implements AutoCloseable {
 
     /** {@return whether the server has closed the connection; waits for its end or for more bytes} */
     public boolean isAtEnd() throws IOException {
-        return socket.getInputStream().read() < 0;
+        return in().read() < 0;
     }
 
     /** Waits until the server has closed or reset the connection. */
     public void awaitEnd() throws IOException {
         try {
-            socket.getInputStream().readAllBytes();
+            in().readAllBytes();
         } catch (SocketException e) {
             return; // the connection was reset
         }
@@ -154,6 +167,6 @@ public final class RawHttp implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        socket.close();
     }
 }
