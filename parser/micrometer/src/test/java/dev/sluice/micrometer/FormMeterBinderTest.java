@@ -136,6 +136,10 @@ class FormMeterBinderTest {
                 .timer();
     }
 
+    private void assertEnded(long forms, FormSummary.Outcome outcome, String reason) {
+        assertEquals(forms, ended(outcome, reason).count());
+    }
+
     @Test
     void hdrHistogram_isNotOnTheClassPath() {
         assertThrows(ClassNotFoundException.class, () -> Class.forName("org.HdrHistogram.Histogram"));
@@ -248,8 +252,8 @@ class FormMeterBinderTest {
         first.completion().thenAccept(MultipartForm::close);
         assertEquals(1, gauge("sluice.forms.active"));
         second.abort(new CancellationException());
-        assertEquals(1, ended(FormSummary.Outcome.COMPLETED, "none").count());
-        assertEquals(1, ended(FormSummary.Outcome.ABORTED, "none").count());
+        assertEnded(1, FormSummary.Outcome.COMPLETED, "none");
+        assertEnded(1, FormSummary.Outcome.ABORTED, "none");
         assertEquals(2, registry.get("sluice.forms").timers().size());
     }
 
@@ -259,13 +263,9 @@ class FormMeterBinderTest {
         assertThrows(MultipartException.class, () -> read(body("123"), options));
         assertThrows(MultipartException.class, () -> read(bytes("--x\r\n"), options));
         assertThrows(MultipartException.class, () -> read(bytes("--x\r\n\r\n\r\n--x--\r\n"), options));
-        assertEquals(
-                1, ended(FormSummary.Outcome.LIMIT_EXCEEDED, "part_too_large").count());
-        assertEquals(1, ended(FormSummary.Outcome.TRUNCATED, "truncated").count());
-        assertEquals(
-                1,
-                ended(FormSummary.Outcome.MALFORMED, "missing_content_disposition")
-                        .count());
+        assertEnded(1, FormSummary.Outcome.LIMIT_EXCEEDED, "part_too_large");
+        assertEnded(1, FormSummary.Outcome.TRUNCATED, "truncated");
+        assertEnded(1, FormSummary.Outcome.MALFORMED, "missing_content_disposition");
     }
 
     @Test
@@ -273,17 +273,17 @@ class FormMeterBinderTest {
         FormOptions refusing =
                 options().decider(part -> PartDecision.reject(403, "no")).build();
         assertThrows(MultipartException.class, () -> read(body("1"), refusing));
-        assertEquals(1, ended(FormSummary.Outcome.REFUSED, "part_refused").count());
+        assertEnded(1, FormSummary.Outcome.REFUSED, "part_refused");
         assertThrows(
                 MultipartException.class,
                 () -> read(body("q".repeat(12_000)), options().build()));
-        assertEquals(1, ended(FormSummary.Outcome.OVERLOADED, "spool_full").count());
+        assertEnded(1, FormSummary.Outcome.OVERLOADED, "spool_full");
         InputStream broken = InputStream.nullInputStream();
         assertThrows(IOException.class, () -> {
             broken.close();
             Forms.of(options().build()).read(broken, TYPE);
         });
-        assertEquals(1, ended(FormSummary.Outcome.ABORTED, "none").count());
+        assertEnded(1, FormSummary.Outcome.ABORTED, "none");
     }
 
     @Test
@@ -295,7 +295,7 @@ class FormMeterBinderTest {
                 assertTrue(Forms.of(large).receive(SOURCE, large).isOver());
             }
         }
-        assertEquals(3, ended(FormSummary.Outcome.OVERLOADED, "memory_full").count());
+        assertEnded(3, FormSummary.Outcome.OVERLOADED, "memory_full");
         assertEquals(3, registry.get("sluice.memory.refusals").functionCounter().count());
     }
 
@@ -329,8 +329,7 @@ class FormMeterBinderTest {
         for (FormSummary.Outcome outcome : FormSummary.Outcome.values()) {
             meters.formStarted();
             meters.formEnded(FormSummary.of(outcome, reason, null, null));
-            assertEquals(
-                    1, ended(outcome, reason.name().toLowerCase(Locale.ROOT)).count());
+            assertEnded(1, outcome, reason.name().toLowerCase(Locale.ROOT));
         }
     }
 
