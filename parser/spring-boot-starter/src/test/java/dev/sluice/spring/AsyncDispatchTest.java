@@ -20,6 +20,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -37,6 +38,7 @@ class AsyncDispatchTest {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
+    @Import(Controller.class)
     static class Application {
         final AtomicInteger failed = new AtomicInteger();
 
@@ -52,11 +54,6 @@ class AsyncDispatchTest {
             });
             failing.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
             return failing;
-        }
-
-        @Bean
-        Controller controller() {
-            return new Controller();
         }
     }
 
@@ -95,11 +92,11 @@ class AsyncDispatchTest {
     void form_whenAsyncDispatchThrows_isReleased(String server) throws Exception {
         ApplicationContextInitializer<GenericApplicationContext> serverInitializer =
                 context -> register(context, ClassUtils.resolveClassName(server, null));
-        try (RunningApplication application =
-                RunningApplication.start(List.of(Application.class), serverInitializer, StarterTest.NO_SECURITY)) {
+        try (RunningApplication application = RunningApplication.start(
+                List.of(Application.class), serverInitializer, RunningApplication.NO_SECURITY)) {
             for (int i = 0; i < REQUESTS; i++) {
                 try {
-                    application.send("POST", "/stream", RunningApplication.FORM, RunningApplication.form(100_000));
+                    application.post("/stream", RunningApplication.form(100_000));
                 } catch (IOException e) {
                     // Some servers close the connection.
                 }

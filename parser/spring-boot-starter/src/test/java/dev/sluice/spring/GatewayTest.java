@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
@@ -25,16 +26,13 @@ import org.springframework.web.servlet.function.ServerResponse;
 @Timeout(60)
 class GatewayTest {
     private static final String GATEWAY = "--test.gateway=true";
+    private static final String MIXED = "multipart/mixed; boundary=B";
     private static final String LARGE = RunningApplication.form(2 << 20);
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
+    @Import(Uploads.class)
     static class Gateway {
-        @Bean
-        Uploads uploads() {
-            return new Uploads();
-        }
-
         /** Counts the bytes that a route would forward. */
         @Bean
         RouterFunction<ServerResponse> route() {
@@ -67,7 +65,7 @@ class GatewayTest {
 
     private static RunningApplication start(String... properties) {
         List<String> all = new ArrayList<>(List.of(properties));
-        all.add(StarterTest.NO_SECURITY);
+        all.add(RunningApplication.NO_SECURITY);
         return RunningApplication.start(List.of(Gateway.class), all.toArray(String[]::new));
     }
 
@@ -80,7 +78,7 @@ class GatewayTest {
             {"POST", RunningApplication.FORM, LARGE.substring(0, 1 << 20)},
             {"POST", RunningApplication.FORM, "not a form"},
             {"POST", "multipart/form-data", LARGE},
-            {"POST", "multipart/mixed; boundary=B", LARGE},
+            {"POST", MIXED, LARGE},
         };
         try (RunningApplication gateway = start(GATEWAY)) {
             for (String[] body : bodies) {
@@ -93,11 +91,7 @@ class GatewayTest {
     @Test
     void handlerFunction_withoutGateway_isNotCalledForRejectedBody() throws Exception {
         try (RunningApplication application = start("--spring.servlet.multipart.resolve-lazily=true")) {
-            assertEquals(
-                    415,
-                    application
-                            .send("POST", "/proxied", "multipart/mixed; boundary=B", LARGE)
-                            .statusCode());
+            assertEquals(415, application.send("POST", "/proxied", MIXED, LARGE).statusCode());
         }
     }
 
@@ -106,19 +100,13 @@ class GatewayTest {
         try (RunningApplication gateway = start(GATEWAY)) {
             assertEquals(
                     "file 1000",
-                    gateway.send("POST", "/upload", RunningApplication.FORM, RunningApplication.form(1000))
-                            .body());
-            HttpResponse<String> rejected = gateway.send("POST", "/upload", RunningApplication.FORM, LARGE);
+                    gateway.post("/upload", RunningApplication.form(1000)).body());
+            HttpResponse<String> rejected = gateway.post("/upload", LARGE);
             assertEquals(413, rejected.statusCode());
             assertTrue(rejected.body().contains("\"limit\":\"maxPartBytes\""), rejected.body());
+            assertEquals(415, gateway.send("POST", "/upload", MIXED, LARGE).statusCode());
             assertEquals(
-                    415,
-                    gateway.send("POST", "/upload", "multipart/mixed; boundary=B", LARGE)
-                            .statusCode());
-            assertEquals(
-                    415,
-                    gateway.send("POST", "/multipart-data", "multipart/mixed; boundary=B", LARGE)
-                            .statusCode());
+                    415, gateway.send("POST", "/multipart-data", MIXED, LARGE).statusCode());
         }
     }
 
@@ -128,8 +116,7 @@ class GatewayTest {
     void rejectedForm_readByFilter_isNotForwarded(String property) throws Exception {
         try (RunningApplication gateway = start(GATEWAY, "--" + property)) {
             for (String path : List.of("/proxied", "/upload")) {
-                HttpResponse<String> response = gateway.send("POST", path, RunningApplication.FORM, LARGE);
-                assertEquals(413, response.statusCode(), path);
+                assertEquals(413, gateway.post(path, LARGE).statusCode(), path);
             }
         }
     }

@@ -14,12 +14,13 @@ import dev.sluice.s3.ObjectStore;
 import dev.sluice.s3.S3Sinks;
 import dev.sluice.testkit.Eventually;
 import dev.sluice.testkit.Installed;
+import dev.sluice.testkit.RawHttp;
 import dev.sluice.testkit.Seaweed;
+import dev.sluice.testkit.TestForm;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.URI;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -116,22 +117,13 @@ class ObjectStoreTest {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class MvcApplication {
-        @Bean
-        Controller controller() {
-            return new Controller();
-        }
-    }
+    @Import(Controller.class)
+    static class MvcApplication {}
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import(WebFluxTest.Netty.class)
-    static class WebFluxApplication {
-        @Bean
-        Controller controller() {
-            return new Controller();
-        }
-    }
+    @Import({WebFluxTest.Netty.class, Controller.class})
+    static class WebFluxApplication {}
 
     /** A controller for both kinds of applications. */
     @RestController
@@ -152,7 +144,7 @@ class ObjectStoreTest {
 
     private RunningApplication start(Kind kind, List<Class<?>> sources, String... more) {
         List<String> properties = new ArrayList<>(List.of(
-                kind == Kind.MVC ? StarterTest.NO_SECURITY : WebFluxTest.NO_SECURITY,
+                RunningApplication.NO_SECURITY,
                 "--spring.main.web-application-type=" + (kind == Kind.MVC ? "servlet" : "reactive"),
                 "--logging.level.org.springframework.boot.diagnostics=ERROR",
                 "--sluice.max-body-bytes=16MB",
@@ -162,14 +154,11 @@ class ObjectStoreTest {
                 "--sluice.s3.endpoint=" + store.address(),
                 "--sluice.s3.access-key=" + Seaweed.USER,
                 "--sluice.s3.secret-key=" + Seaweed.SECRET));
-        if (!List.of(more).contains("--server.shutdown=graceful")) { // a graceful shutdown needs the quiet period
-            properties.add("--spring.reactor.netty.shutdown-quiet-period=0s");
-        }
-        List<String> names =
-                Stream.of(more).map(property -> property.split("=")[0]).toList();
-        properties.removeIf(property -> names.contains(property.split("=")[0]));
         properties.addAll(List.of(more));
-        properties.removeIf(property -> property.endsWith("=none"));
+        Stream.of(more)
+                .filter(property -> property.endsWith("=none"))
+                .map(property -> property.split("=")[0])
+                .forEach(unset -> properties.removeIf(property -> property.startsWith(unset)));
         return RunningApplication.start(sources, properties.toArray(String[]::new));
     }
 
@@ -197,8 +186,7 @@ class ObjectStoreTest {
     void form_isStoredAndPassedToController(Kind kind) throws Exception {
         try (RunningApplication application = start(kind)) {
             for (int size : List.of(10, 9 * MIB)) {
-                HttpResponse<String> response =
-                        application.send("POST", "/upload", RunningApplication.FORM, form(size));
+                HttpResponse<String> response = application.post("/upload", form(size));
                 assertEquals(200, response.statusCode(), response.body());
                 String[] words = response.body().split(" ");
                 assertEquals(List.of("Holiday", String.valueOf(size)), List.of(words[1], words[3]));
@@ -224,25 +212,18 @@ class ObjectStoreTest {
     @EnumSource(Kind.class)
     void rejectedForm_isNotStored(Kind kind) throws Exception {
         try (RunningApplication application = start(kind, "--sluice.max-part-bytes=9MB")) {
-            HttpResponse<String> response =
-                    application.send("POST", "/upload", RunningApplication.FORM, form(9 * MIB + 1));
+            HttpResponse<String> response = application.post("/upload", form(9 * MIB + 1));
             assertEquals(413, response.statusCode(), response.body());
             assertTrue(response.body().contains("\"limit\":\"maxPartBytes\""), response::body);
             String complete = form(6 * MIB);
             String truncated = complete.substring(0, complete.length() - 20);
-            assertEquals(
-                    400,
-                    application
-                            .send("POST", "/upload", RunningApplication.FORM, truncated)
-                            .statusCode());
+            assertEquals(400, application.post("/upload", truncated).statusCode());
             assertEquals(
                     415,
                     application
                             .send("POST", "/upload", "application/json", "{}")
                             .statusCode());
-            try (Upload upload = new Upload(application, complete)) {
-                upload.send(complete.length() - 100);
-            }
+            begin(application, complete, complete.length() - 100).close();
             assertNothingHeld(application);
             assertEquals(
                     1, application.context().getBean(Controller.class).called.getCount(), "the controller was called");
@@ -261,68 +242,42 @@ class ObjectStoreTest {
         }
     }
 
-    private static URI uri(RunningApplication application) {
+    /** {@return a connection on which the first {@code count} bytes of a form were sent} */
+    private static RawHttp begin(RunningApplication application, String body, int count) throws IOException {
         return application
-                .request("POST", "/upload", RunningApplication.FORM, "")
-                .build()
-                .uri();
-    }
-
-    /** A request whose body is sent in pieces. */
-    private static final class Upload implements AutoCloseable {
-        private final String body;
-        private final Socket socket;
-        private int sent;
-
-        Upload(RunningApplication application, String body) throws IOException {
-            this.body = body;
-            URI uri = uri(application);
-            socket = new Socket(uri.getHost(), uri.getPort());
-            write("POST /upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: " + RunningApplication.FORM
-                    + "\r\nContent-Length: " + body.length() + "\r\n\r\n");
-        }
-
-        private void write(String text) throws IOException {
-            socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-        }
-
-        /** Sends the next {@code count} bytes. */
-        void send(int count) throws IOException {
-            write(body.substring(sent, sent + count));
-            sent += count;
-        }
-
-        String answer() throws IOException {
-            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-        }
-
-        @Override
-        public void close() throws IOException {
-            socket.close();
-        }
+                .connect()
+                .send(TestForm.headOf(
+                        "POST",
+                        "/upload",
+                        "Connection: close",
+                        "Content-Type: " + RunningApplication.FORM,
+                        "Content-Length: " + body.length()))
+                .send(body.substring(0, count));
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "bucket=missing | the bucket does not exist. | Create the bucket, or correct sluice.s3.bucket.",
-                "access-key=unknown | the store rejects the credentials (403 InvalidAccessKeyId). | Check sluice.s3.access-key",
-                "secret-key=wrong | the store rejects the credentials (403 SignatureDoesNotMatch). | Check sluice.s3.access-key",
-                "endpoint=CLOSED | it cannot be reached. | Start the store, or correct sluice.s3.endpoint.",
-                "endpoint=localhost:8333 | it is not a URL such as http://localhost:8333 | configuration property 'sluice.s3.endpoint'",
-                "secret-key=none | but only the access key is set. | Set both or neither.",
-                "access-key=none | but only the secret key is set. | Set both or neither.",
-                "segment-bytes=1MB | must be 5242880 to 1073741824 | configuration property 'sluice.s3.segment-bytes'",
-                "sweep-interval=999us | it must be 1ms or more | configuration property 'sluice.s3.sweep-interval'",
-                "sweep-intervall=1h | [sluice.s3.sweep-intervall] were left unbound | Update your application's configuration",
+                "sluice.s3.bucket=missing | the bucket does not exist. | Create the bucket, or correct sluice.s3.bucket.",
+                "sluice.s3.access-key=unknown | the store rejects the credentials (403 InvalidAccessKeyId). | Check sluice.s3.access-key",
+                "sluice.s3.secret-key=wrong | the store rejects the credentials (403 SignatureDoesNotMatch). | Check sluice.s3.access-key",
+                "sluice.s3.endpoint=CLOSED | it cannot be reached. | Start the store, or correct sluice.s3.endpoint.",
+                "sluice.s3.endpoint=localhost:8333 | it is not a URL such as http://localhost:8333 | configuration property 'sluice.s3.endpoint'",
+                "sluice.s3.secret-key=none | but only the access key is set. | Set both or neither.",
+                "sluice.s3.access-key=none | but only the secret key is set. | Set both or neither.",
+                "sluice.s3.segment-bytes=1MB | must be 5242880 to 1073741824 | configuration property 'sluice.s3.segment-bytes'",
+                "sluice.s3.sweep-interval=999us | it must be 1ms or more | configuration property 'sluice.s3.sweep-interval'",
+                "sluice.s3.sweep-intervall=1h | [sluice.s3.sweep-intervall] were left unbound | Update your application's configuration",
+                "sluice.memory-budget-bytes=1MB | The memory budget is too small for the object store | Raise sluice.memory-budget-bytes",
+                "spring.servlet.multipart.resolve-lazily=false | a form can only stream into the object store if | Remove the property, or remove sluice.s3.bucket",
             })
     void unusableStore_endsStart_withReadableReport(String setting, String reason, String action, CapturedOutput output)
             throws IOException {
         try (Socket closed = new Socket()) {
             // The port refuses connections, and no other process can use it.
             closed.bind(new InetSocketAddress("127.0.0.1", 0));
-            String property = "--sluice.s3." + setting.replace("CLOSED", "http://127.0.0.1:" + closed.getLocalPort());
+            String property = "--" + setting.replace("CLOSED", "http://127.0.0.1:" + closed.getLocalPort());
             assertThrows(Exception.class, () -> start(Kind.MVC, property).close());
         }
         assertTrue(output.getAll().contains("APPLICATION FAILED TO START"), output::getAll);
@@ -331,23 +286,6 @@ class ObjectStoreTest {
         assertFalse(output.getAll().contains("\tat "), output::getAll);
         assertFalse(output.getAll().contains("'" + Seaweed.USER + "'"), output::getAll);
         assertFalse(output.getAll().contains(Seaweed.SECRET), output::getAll);
-    }
-
-    @Test
-    void smallMemoryBudget_endsStart(CapturedOutput output) {
-        assertThrows(
-                Exception.class,
-                () -> start(Kind.MVC, "--sluice.memory-budget-bytes=1MB").close());
-        assertTrue(output.getAll().contains("Raise sluice.memory-budget-bytes"), output::getAll);
-    }
-
-    @Test
-    void eagerResolution_endsStart(CapturedOutput output) {
-        assertThrows(
-                Exception.class,
-                () -> start(Kind.MVC, "--spring.servlet.multipart.resolve-lazily=false")
-                        .close());
-        assertTrue(output.getAll().contains("Remove the property, or remove sluice.s3.bucket"), output::getAll);
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -404,11 +342,7 @@ class ObjectStoreTest {
         assertThrows(Exception.class, () -> start(Kind.MVC, sources).close());
         assertTrue(output.getAll().contains("Remove the property or the bean"), output::getAll);
         try (RunningApplication application = start(Kind.MVC, sources, none)) {
-            assertEquals(
-                    200,
-                    application
-                            .send("POST", "/upload", RunningApplication.FORM, form(10))
-                            .statusCode());
+            assertEquals(200, application.post("/upload", form(10)).statusCode());
         }
     }
 
@@ -487,8 +421,7 @@ class ObjectStoreTest {
     @Test
     void pausedForm_isSweptByOtherNode() throws Exception {
         try (RunningApplication paused = start(Kind.MVC)) {
-            try (Upload upload = new Upload(paused, form(10 * MIB))) {
-                upload.send(9 * MIB);
+            try (RawHttp upload = begin(paused, form(10 * MIB), 9 * MIB)) {
                 Eventually.passes(() -> assertEquals(1, unfinishedUploads()));
                 try (RunningApplication sweeping = start(
                         Kind.MVC,
@@ -499,6 +432,7 @@ class ObjectStoreTest {
                     Eventually.passes(() -> assertEquals(1, swept.uploads.get()));
                     assertEquals(0, unfinishedUploads());
                 }
+                assertTrue(upload.channel().isOpen());
             }
             assertNothingHeld(paused);
         }
@@ -517,24 +451,21 @@ class ObjectStoreTest {
         RunningApplication application = start(kind, "--server.shutdown=graceful");
         S3Sinks sinks = application.context().getBean(S3Sinks.class);
         CompletableFuture<Void> closed;
-        String response;
-        try (Upload upload = new Upload(application, body)) {
-            upload.send(9 * MIB);
+        RawHttp.Response response;
+        try (RawHttp upload = begin(application, body, 9 * MIB)) {
             Eventually.passes(() -> assertEquals(1, unfinishedUploads()));
             closed = CompletableFuture.runAsync(application::close);
             Eventually.passes(() -> assertFalse(isAccepting(application)));
-            upload.send(body.length() - 9 * MIB);
-            response = upload.answer();
+            response = upload.send(body.substring(9 * MIB)).response();
         }
-        assertTrue(response.startsWith("HTTP/1.1 200"), response);
+        assertEquals(200, response.status(), response::body);
         closed.get(1, TimeUnit.MINUTES);
         assertTrue(sinks.whenIdle().isDone());
         assertEquals(2, keys().size(), () -> keys().toString());
     }
 
     private static boolean isAccepting(RunningApplication application) {
-        URI uri = uri(application);
-        try (Socket socket = new Socket(uri.getHost(), uri.getPort())) {
+        try (Socket socket = new Socket("127.0.0.1", application.port())) {
             socket.setSoTimeout(200);
             socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             return socket.getInputStream().read() >= 0;

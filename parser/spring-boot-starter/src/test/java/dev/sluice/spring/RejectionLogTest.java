@@ -20,8 +20,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
@@ -72,17 +70,9 @@ class RejectionLogTest {
                 .toList();
     }
 
-    @Configuration(proxyBeanMethods = false)
+    @RestController
     @EnableAutoConfiguration
     static class MvcApplication {
-        @Bean
-        Controller controller() {
-            return new Controller();
-        }
-    }
-
-    @RestController
-    static class Controller {
         @PostMapping("/upload")
         String upload(@RequestParam("file") MultipartFile file) {
             return file.getName();
@@ -92,9 +82,9 @@ class RejectionLogTest {
     @Test
     void rejectedPart_inSpringMvc_isLoggedWithNameAndOffset(CapturedOutput output) throws Exception {
         try (RunningApplication application = RunningApplication.start(
-                List.of(MvcApplication.class), StarterTest.NO_SECURITY, "--sluice.log-rejected=warn")) {
+                List.of(MvcApplication.class), RunningApplication.NO_SECURITY, "--sluice.log-rejected=warn")) {
             String cut = RunningApplication.form(5000).substring(0, 3000);
-            HttpResponse<String> response = application.send("POST", "/upload", RunningApplication.FORM, cut);
+            HttpResponse<String> response = application.post("/upload", cut);
             assertEquals(400, response.statusCode());
         }
         List<String> lines = lines(output);

@@ -6,21 +6,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartReader;
 import dev.sluice.servlet.MultipartRequests;
+import dev.sluice.testkit.RawHttp;
+import dev.sluice.testkit.TestForm;
 import jakarta.servlet.Filter;
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.Socket;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,9 +31,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.boot.web.servlet.ServletContextInitializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.http.SessionCreationPolicy;
@@ -56,9 +60,14 @@ class RejectionTest {
     private static final String LARGE = RunningApplication.form(1_300_000);
     private static final String SMALL = RunningApplication.form(3);
     private static final String BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8";
+    private static final String HIDDEN_METHOD = "--spring.mvc.hiddenmethod.filter.enabled=true";
+    private static final String NO_HIDDEN_METHOD = "--spring.mvc.hiddenmethod.filter.enabled=false";
+    private static final String LAZY_RESOLVER = "--spring.servlet.multipart.resolve-lazily=true";
+    private static final String EAGER_RESOLVER = "--spring.servlet.multipart.resolve-lazily=false";
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
+    @Import(Controller.class)
     static class Application {
         @Bean
         SecurityFilterChain chain(HttpSecurity http) throws Exception {
@@ -84,87 +93,48 @@ class RejectionTest {
         }
 
         @Bean
-        Controller controller() {
-            return new Controller();
+        ServletContextInitializer servlets() {
+            return context -> {
+                add(context, "/open/raw", (request, response) -> {
+                    int length = request.getInputStream().readAllBytes().length;
+                    response.getWriter().print("raw " + length);
+                });
+                add(context, "/open/reader", (request, response) -> {
+                    long lines = request.getReader().lines().count();
+                    response.getWriter().print("lines " + lines);
+                });
+                add(context, "/open/parameter", (request, response) -> request.getParameter("q"));
+                add(context, "/open/form", (request, response) -> MultipartRequests.form(request));
+                add(context, "/open/typed", (request, response) -> {
+                    response.setContentType("text/csv;charset=ISO-8859-1");
+                    MultipartRequests.form(request);
+                });
+                add(
+                        context,
+                        "/open/changed-form",
+                        (request, response) -> MultipartRequests.form(request, options -> options));
+                add(context, "/open/receiving", (request, response) -> MultipartRequests.receive(request));
+                add(context, "/open/parts", (request, response) -> MultipartRequests.reader(request));
+                add(context, "/open/refusing", (request, response) -> { // does not read the end of the body
+                    try (MultipartReader reader = MultipartRequests.reader(request)) {
+                        reader.nextPart();
+                        throw dev.sluice.MultipartException.because(dev.sluice.MultipartException.Reason.PART_REFUSED)
+                                .httpStatus(422)
+                                .build();
+                    }
+                });
+            };
         }
 
-        @Bean
-        ServletRegistrationBean<HttpServlet> rawServlet() {
-            return servlet("/open/raw", (request, response) -> {
-                int length = request.getInputStream().readAllBytes().length;
-                response.getWriter().print("raw " + length);
-            });
-        }
-
-        @Bean
-        ServletRegistrationBean<HttpServlet> readerServlet() {
-            return servlet("/open/reader", (request, response) -> {
-                long lines = request.getReader().lines().count();
-                response.getWriter().print("lines " + lines);
-            });
-        }
-
-        @Bean
-        ServletRegistrationBean<HttpServlet> parameterServlet() {
-            return servlet("/open/parameter", (request, response) -> request.getParameter("q"));
-        }
-
-        @Bean
-        ServletRegistrationBean<HttpServlet> formServlet() {
-            return servlet("/open/form", (request, response) -> MultipartRequests.form(request));
-        }
-
-        /** A servlet that sets the Content-Type of its response before it reads the form. */
-        @Bean
-        ServletRegistrationBean<HttpServlet> typedServlet() {
-            return servlet("/open/typed", (request, response) -> {
-                response.setContentType("text/csv;charset=ISO-8859-1");
-                MultipartRequests.form(request);
-            });
-        }
-
-        @Bean
-        ServletRegistrationBean<HttpServlet> changedFormServlet() {
-            return servlet(
-                    "/open/changed-form", (request, response) -> MultipartRequests.form(request, options -> options));
-        }
-
-        @Bean
-        ServletRegistrationBean<HttpServlet> receivingServlet() {
-            return servlet("/open/receiving", (request, response) -> MultipartRequests.receive(request));
-        }
-
-        @Bean
-        ServletRegistrationBean<HttpServlet> partServlet() {
-            return servlet("/open/parts", (request, response) -> MultipartRequests.reader(request));
-        }
-
-        /** A servlet that rejects the first part, so that the end of the body is not read. */
-        @Bean
-        ServletRegistrationBean<HttpServlet> refusingServlet() {
-            return servlet("/open/refusing", (request, response) -> {
-                try (MultipartReader reader = MultipartRequests.reader(request)) {
-                    reader.nextPart();
-                    throw dev.sluice.MultipartException.because(dev.sluice.MultipartException.Reason.PART_REFUSED)
-                            .httpStatus(422)
-                            .build();
+        private static void add(ServletContext context, String path, Service service) {
+            ServletRegistration.Dynamic servlet = context.addServlet(path, new HttpServlet() {
+                @Override
+                protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException {
+                    service.serve(request, response);
                 }
             });
-        }
-
-        private static ServletRegistrationBean<HttpServlet> servlet(String path, Service service) {
-            ServletRegistrationBean<HttpServlet> registration = new ServletRegistrationBean<>(
-                    new HttpServlet() {
-                        @Override
-                        protected void service(HttpServletRequest request, HttpServletResponse response)
-                                throws IOException {
-                            service.serve(request, response);
-                        }
-                    },
-                    path);
-            registration.setName(path);
-            registration.setAsyncSupported(true);
-            return registration;
+            servlet.addMapping(path);
+            servlet.setAsyncSupported(true);
         }
 
         /** A filter after Spring Security that forwards some requests. */
@@ -239,9 +209,28 @@ class RejectionTest {
         }
     }
 
-    private static HttpResponse<String> fromOrigin(
-            RunningApplication to, String method, String path, String type, String body) throws Exception {
-        return to.send(to.request(method, path, type, body).header("Origin", ORIGIN));
+    private RunningApplication application;
+
+    /** Uses an application that the tests with the same properties share. None of them changes it. */
+    private void start(String... properties) {
+        start(List.of(Application.class), properties);
+    }
+
+    private void start(List<Class<?>> sources, String... properties) {
+        application = RunningApplication.shared(sources, properties);
+    }
+
+    @AfterAll
+    static void stop() {
+        RunningApplication.stopShared();
+    }
+
+    private HttpResponse<String> send(String method, String path, String type, String body) throws Exception {
+        return application.send(application.request(method, path, type, body).header("Origin", ORIGIN));
+    }
+
+    private HttpResponse<String> post(String path, String body) throws Exception {
+        return send("POST", path, RunningApplication.FORM, body);
     }
 
     private static void assertRejected(int status, HttpResponse<String> response) {
@@ -260,81 +249,57 @@ class RejectionTest {
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
     void rejection_hasHeadersOfCorsAndSecurity(boolean hiddenMethod, boolean lazy) throws Exception {
-        try (RunningApplication application = RunningApplication.start(
-                List.of(Application.class),
-                "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
-                "--spring.servlet.multipart.resolve-lazily=" + lazy)) {
-            HttpResponse<String> method =
-                    fromOrigin(application, "DELETE", "/open/other", RunningApplication.FORM, "--");
-            assertRejected(405, method);
-            assertEquals(
-                    "POST, PUT, PATCH", method.headers().firstValue("Allow").orElse(""));
-            assertRejected(415, fromOrigin(application, "POST", "/open/other", MIXED, "--"));
-            if (hiddenMethod || !lazy) { // otherwise nothing reads the form
-                assertRejected(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
-                assertRejected(
-                        400, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, "not a form"));
-            }
-            for (String[] anonymous : new String[][] {
-                {RunningApplication.FORM, LARGE}, {RunningApplication.FORM, "not a form"}, {MIXED, "--"}
-            }) {
-                HttpResponse<String> response =
-                        fromOrigin(application, "POST", "/closed/other", anonymous[0], anonymous[1]);
-                assertEquals(401, response.statusCode(), anonymous[0]);
-            }
+        start(hiddenMethod ? HIDDEN_METHOD : NO_HIDDEN_METHOD, lazy ? LAZY_RESOLVER : EAGER_RESOLVER);
+        HttpResponse<String> method = send("DELETE", "/open/other", RunningApplication.FORM, "--");
+        assertRejected(405, method);
+        assertEquals("POST, PUT, PATCH", method.headers().firstValue("Allow").orElse(""));
+        assertRejected(415, send("POST", "/open/other", MIXED, "--"));
+        if (hiddenMethod || !lazy) { // otherwise nothing reads the form
+            assertRejected(413, post("/open/other", LARGE));
+            assertRejected(400, post("/open/other", "not a form"));
         }
+        assertEquals(401, post("/closed/other", LARGE).statusCode());
+        assertEquals(401, post("/closed/other", "not a form").statusCode());
+        assertEquals(401, send("POST", "/closed/other", MIXED, "--").statusCode());
     }
 
     @Test
     void rejection_whenParsedEagerly_reachesTheClient() throws Exception {
-        try (RunningApplication application =
-                RunningApplication.start(List.of(Application.class), "--sluice.parse=eager")) {
-            assertRejected(413, fromOrigin(application, "POST", "/open/other", RunningApplication.FORM, LARGE));
-            assertEquals(
-                    401,
-                    application
-                            .send("POST", "/closed/other", RunningApplication.FORM, LARGE)
-                            .statusCode());
-            assertReadersGetTheRejection(application);
-            for (String path : List.of("form", "changed-form", "receiving", "parts")) {
-                assertRejected(415, fromOrigin(application, "POST", "/open/" + path, MIXED, "--B--"));
-                assertRejected(
-                        400, fromOrigin(application, "POST", "/open/" + path, RunningApplication.FORM, "not a form"));
-            }
+        start("--sluice.parse=eager");
+        assertRejected(413, post("/open/other", LARGE));
+        assertEquals(401, post("/closed/other", LARGE).statusCode());
+        assertReadersGetTheRejection();
+        for (String path : List.of("form", "changed-form", "receiving", "parts")) {
+            assertRejected(415, send("POST", "/open/" + path, MIXED, "--B--"));
+            assertRejected(400, post("/open/" + path, "not a form"));
         }
     }
 
     @Test
     void servlet_readingBodyOfRejectedForm_getsTheRejection() throws Exception {
-        try (RunningApplication application =
-                RunningApplication.start(List.of(Application.class), "--spring.mvc.hiddenmethod.filter.enabled=true")) {
-            assertReadersGetTheRejection(application);
-        }
+        start(HIDDEN_METHOD, EAGER_RESOLVER);
+        assertReadersGetTheRejection();
     }
 
-    private static void assertReadersGetTheRejection(RunningApplication application) throws Exception {
+    private void assertReadersGetTheRejection() throws Exception {
         for (String path : List.of("/open/raw", "/open/reader", "/open/parameter")) {
-            assertRejected(413, fromOrigin(application, "POST", path, RunningApplication.FORM, LARGE));
-            assertRejected(400, fromOrigin(application, "POST", path, RunningApplication.FORM, "not a form"));
+            assertRejected(413, post(path, LARGE));
+            assertRejected(400, post(path, "not a form"));
         }
     }
 
     @Test
     void requiredField_missing_isRejected_andServletsCanReadOtherMultipartTypes() throws Exception {
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            assertEquals(
-                    "raw 5",
-                    application.send("POST", "/open/raw", MIXED, "--B--").body());
-            HttpResponse<String> response =
-                    fromOrigin(application, "POST", "/open/required", RunningApplication.FORM, SMALL);
-            assertRejected(400, response);
-            assertTrue(response.body().contains("\"reason\":\"missing_field\""), response.body());
-            HttpResponse<String> page = application.send(application
-                    .request("POST", "/open/required", RunningApplication.FORM, SMALL)
-                    .header("Accept", BROWSER));
-            assertEquals(400, page.statusCode());
-            assertTrue(page.body().contains("Whitelabel Error Page"), page.body());
-        }
+        start(NO_HIDDEN_METHOD, EAGER_RESOLVER);
+        assertEquals("raw 5", send("POST", "/open/raw", MIXED, "--B--").body());
+        HttpResponse<String> response = post("/open/required", SMALL);
+        assertRejected(400, response);
+        assertTrue(response.body().contains("\"reason\":\"missing_field\""), response.body());
+        HttpResponse<String> page = application.send(application
+                .request("POST", "/open/required", RunningApplication.FORM, SMALL)
+                .header("Accept", BROWSER));
+        assertEquals(400, page.statusCode());
+        assertTrue(page.body().contains("Whitelabel Error Page"), page.body());
     }
 
     /** Spring rejects some parameters that Sluice ignores, and some file names that are only text for Sluice. */
@@ -348,15 +313,12 @@ class RejectionTest {
             })
     void contentDisposition_thatSpringCannotParse_isABadRequest(String parameters) throws Exception {
         String body = "--B\r\nContent-Disposition: form-data; name=file; " + parameters + "\r\n\r\nx\r\n--B--\r\n";
-        for (boolean lazy : new boolean[] {false, true}) {
-            try (RunningApplication application = RunningApplication.start(
-                    List.of(Application.class), "--spring.servlet.multipart.resolve-lazily=" + lazy)) {
-                HttpResponse<String> response =
-                        fromOrigin(application, "POST", "/open/file", RunningApplication.FORM, body);
-                assertRejected(400, response);
-                assertTrue(response.body().contains("\"reason\":\"malformed_content_disposition\""), response.body());
-                assertEquals(0, application.heldResources());
-            }
+        for (String resolver : List.of(EAGER_RESOLVER, LAZY_RESOLVER)) {
+            start(NO_HIDDEN_METHOD, resolver);
+            HttpResponse<String> response = post("/open/file", body);
+            assertRejected(400, response);
+            assertTrue(response.body().contains("\"reason\":\"malformed_content_disposition\""), response.body());
+            assertEquals(0, application.heldResources());
         }
     }
 
@@ -372,72 +334,48 @@ class RejectionTest {
 
     @Test
     void failureOfTheApplication_isNotABadRequest() throws Exception {
-        try (RunningApplication application =
-                RunningApplication.start(List.of(Application.class, FailingDecider.class))) {
-            assertEquals(
-                    500,
-                    application
-                            .send("POST", "/open/file", RunningApplication.FORM, SMALL)
-                            .statusCode());
-        }
+        start(List.of(Application.class, FailingDecider.class));
+        assertEquals(500, post("/open/file", SMALL).statusCode());
     }
 
     @Test
     void rejection_replacesContentTypeOfTheApplication() throws Exception {
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            assertRejected(413, fromOrigin(application, "POST", "/open/typed", RunningApplication.FORM, LARGE));
-            assertRejected(415, fromOrigin(application, "POST", "/open/typed-file", "application/json", "{}"));
-        }
+        start(NO_HIDDEN_METHOD, EAGER_RESOLVER);
+        assertRejected(413, post("/open/typed", LARGE));
+        assertRejected(415, send("POST", "/open/typed-file", "application/json", "{}"));
     }
 
     @Test
     void rejection_ofAReader_closesConnection() throws Exception {
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            HttpResponse<String> response =
-                    fromOrigin(application, "POST", "/open/refusing", RunningApplication.FORM, SMALL);
-            assertRejected(422, response);
-            assertEquals("close", response.headers().firstValue("Connection").orElse("no header"));
-        }
+        start(NO_HIDDEN_METHOD, EAGER_RESOLVER);
+        HttpResponse<String> response = post("/open/refusing", SMALL);
+        assertRejected(422, response);
+        assertEquals("close", response.headers().firstValue("Connection").orElse("no header"));
     }
 
     /** A response that ended normally would seem complete to the client. */
     @Test
-    void rejection_afterCommit_cutsResponseOff() throws Exception {
-        try (RunningApplication application = RunningApplication.start(
-                List.of(Application.class), "--spring.servlet.multipart.resolve-lazily=true")) {
-            assertThrows(
-                    IOException.class,
-                    () -> application.send("POST", "/open/begun", RunningApplication.FORM, "not a form"));
-        }
+    void rejection_afterCommit_cutsResponseOff() {
+        start(NO_HIDDEN_METHOD, LAZY_RESOLVER);
+        assertThrows(IOException.class, () -> post("/open/begun", "not a form"));
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void controller_afterForward_isNotCalledForRejectedBody(boolean hiddenMethod) throws Exception {
-        try (RunningApplication application = RunningApplication.start(
-                List.of(Application.class),
-                "--spring.mvc.hiddenmethod.filter.enabled=" + hiddenMethod,
-                "--spring.servlet.multipart.resolve-lazily=true")) {
-            assertRejected(415, fromOrigin(application, "POST", "/open/forwarded", MIXED, "--B--"));
-            if (hiddenMethod) { // otherwise nothing parses the form before the controller reads its bytes
-                assertRejected(413, fromOrigin(application, "POST", "/open/forwarded", RunningApplication.FORM, LARGE));
-            }
+    @ValueSource(strings = {NO_HIDDEN_METHOD, HIDDEN_METHOD})
+    void controller_afterForward_isNotCalledForRejectedBody(String hiddenMethod) throws Exception {
+        start(hiddenMethod, LAZY_RESOLVER);
+        assertRejected(415, send("POST", "/open/forwarded", MIXED, "--B--"));
+        if (hiddenMethod.equals(
+                HIDDEN_METHOD)) { // otherwise nothing parses the form before the controller reads its bytes
+            assertRejected(413, post("/open/forwarded", LARGE));
         }
     }
 
-    @Configuration(proxyBeanMethods = false)
+    @ControllerAdvice
     static class ForwardingHandler {
-        @ControllerAdvice
-        static class Advice {
-            @ExceptionHandler(MultipartException.class)
-            String rejected() {
-                return "forward:/open/page";
-            }
-        }
-
-        @Bean
-        Advice advice() {
-            return new Advice();
+        @ExceptionHandler(MultipartException.class)
+        String rejected() {
+            return "forward:/open/page";
         }
     }
 
@@ -446,8 +384,9 @@ class RejectionTest {
         final AtomicInteger servletCalls = new AtomicInteger();
 
         @Bean
-        ServletRegistrationBean<HttpServlet> countingServlet() {
-            return Application.servlet("/open/counting", (request, response) -> servletCalls.incrementAndGet());
+        ServletContextInitializer countingServlet() {
+            return context ->
+                    Application.add(context, "/open/counting", (request, response) -> servletCalls.incrementAndGet());
         }
 
         @Bean
@@ -461,49 +400,36 @@ class RejectionTest {
 
     @Test
     void rejection_inAFilter_canBeForwardedToAPage_andServletIsNotCalled() throws Exception {
-        try (RunningApplication application = RunningApplication.start(
-                List.of(Application.class, ForwardingHandler.class, ReaderAfterSecurity.class))) {
-            assertEquals(
-                    "the page",
-                    application
-                            .send("POST", "/open/other", RunningApplication.FORM, "not a form")
-                            .body());
-            application.send("POST", "/open/counting", RunningApplication.FORM, "not a form");
-            assertEquals(
-                    0,
-                    application
-                            .context()
-                            .getBean(ReaderAfterSecurity.class)
-                            .servletCalls
-                            .get());
-        }
+        start(List.of(Application.class, ForwardingHandler.class, ReaderAfterSecurity.class));
+        assertEquals("the page", post("/open/other", "not a form").body());
+        post("/open/counting", "not a form");
+        assertEquals(
+                0,
+                application
+                        .context()
+                        .getBean(ReaderAfterSecurity.class)
+                        .servletCalls
+                        .get());
     }
 
     @Test
     void exceptionHandler_canForwardToAnotherController() throws Exception {
-        try (RunningApplication application =
-                RunningApplication.start(List.of(Application.class, ForwardingHandler.class))) {
-            assertEquals(
-                    "the page",
-                    application.send("POST", "/open/other", MIXED, "--B--").body());
-        }
+        start(List.of(Application.class, ForwardingHandler.class));
+        assertEquals("the page", send("POST", "/open/other", MIXED, "--B--").body());
     }
 
     @Test
     void rejectedForm_filterBeforeSecurity_readsOnlyQueryParameters() throws Exception {
-        try (RunningApplication application = RunningApplication.start(
-                List.of(Application.class, ParameterReader.class), "--spring.security.filter.order=-50")) {
-            String response;
-            int port = application.context().getEnvironment().getRequiredProperty("local.server.port", Integer.class);
-            try (Socket socket = new Socket("127.0.0.1", port)) { // HttpClient rejects the malformed query
-                String head =
-                        "POST /open/other?a=1%202&b&a=%zz&c=x+y HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: "
-                                + RunningApplication.FORM + "\r\nContent-Length: 2\r\n\r\n--";
-                socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
-                response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-            }
-            assertTrue(response.startsWith("HTTP/1.1 400 "), response);
-            assertTrue(response.contains("\r\nParameters: 1 2 [1 2, %zz] null null [a, b, c] [x y]\r\n"), response);
+        start(List.of(Application.class, ParameterReader.class), "--spring.security.filter.order=-50");
+        try (RawHttp client = application.connect()) { // HttpClient rejects the malformed query
+            RawHttp.Response response = client.send(TestForm.request(
+                            "POST", "/open/other?a=1%202&b&a=%zz&c=x+y", RunningApplication.FORM, new byte[] {'-', '-'
+                            }))
+                    .response();
+            assertEquals(400, response.status(), response::body);
+            assertEquals(
+                    "1 2 [1 2, %zz] null null [a, b, c] [x y]",
+                    response.headers().get("parameters"));
         }
     }
 
@@ -532,41 +458,30 @@ class RejectionTest {
         }
     }
 
-    @Test
-    void rejection_accept_selectsPageOrProblem() throws Exception {
-        Map<String, String> types = Map.of(
-                BROWSER,
-                "text/html;charset=UTF-8",
-                "text/html",
-                "text/html;charset=UTF-8",
-                "application/json;q=0.5, text/html;q=0.7",
-                "text/html;charset=UTF-8",
-                "*/*",
-                "application/problem+json",
-                "application/json, text/html;q=0.9",
-                "application/problem+json",
-                "application/problem+json, text/html;q=0.9",
-                "application/problem+json",
-                "image/png",
-                "application/problem+json");
-        try (RunningApplication application = RunningApplication.start(List.of(Application.class))) {
-            for (String[] rejected : new String[][] {{"413", RunningApplication.FORM, LARGE}, {"415", MIXED, "--"}}) {
-                for (Map.Entry<String, String> each : types.entrySet()) {
-                    HttpResponse<String> response = application.send(application
-                            .request("POST", "/open/other", rejected[1], rejected[2])
-                            .header("Accept", each.getKey()));
-                    assertEquals(rejected[0], String.valueOf(response.statusCode()), each.getKey());
-                    String type = response.headers().firstValue("Content-Type").orElse("");
-                    assertEquals(each.getValue(), type, each.getKey());
-                    assertEquals(type.startsWith("text/html"), response.body().contains("Whitelabel Error Page"));
-                }
-                assertEquals(
-                        rejected[0],
-                        String.valueOf(application
-                                .send(application
-                                        .request("POST", "/open/other", rejected[1], rejected[2])
-                                        .header("Accept", "not a type"))
-                                .statusCode()));
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                BROWSER + " | text/html;charset=UTF-8",
+                "text/html | text/html;charset=UTF-8",
+                "application/json;q=0.5, text/html;q=0.7 | text/html;charset=UTF-8",
+                "*/* | application/problem+json",
+                "application/json, text/html;q=0.9 | application/problem+json",
+                "application/problem+json, text/html;q=0.9 | application/problem+json",
+                "image/png | application/problem+json",
+                "not a type |",
+            })
+    void rejection_accept_selectsPageOrProblem(String accept, @Nullable String expected) throws Exception {
+        start(NO_HIDDEN_METHOD, EAGER_RESOLVER);
+        for (String[] rejected : new String[][] {{"413", RunningApplication.FORM, LARGE}, {"415", MIXED, "--"}}) {
+            HttpResponse<String> response = application.send(application
+                    .request("POST", "/open/other", rejected[1], rejected[2])
+                    .header("Accept", accept));
+            assertEquals(rejected[0], String.valueOf(response.statusCode()));
+            if (expected != null) {
+                String type = response.headers().firstValue("Content-Type").orElse("");
+                assertEquals(expected, type);
+                assertEquals(type.startsWith("text/html"), response.body().contains("Whitelabel Error Page"));
             }
         }
     }

@@ -169,6 +169,7 @@ class SluicePropertiesTest {
     @ParameterizedTest
     @CsvSource({
         "max-file-size, MAX_PART_BYTES, 1048576, 2MB, 2097152",
+        "max-file-size, MAX_PART_BYTES, 1048576, -1, unlimited",
         "max-request-size, MAX_BODY_BYTES, 10485760, -1, unlimited",
         "file-size-threshold, SPILL_THRESHOLD, 0, 4096, 4096",
         "file-size-threshold, SPILL_THRESHOLD, 0, -1, 0",

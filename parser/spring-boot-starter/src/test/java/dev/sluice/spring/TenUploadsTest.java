@@ -97,13 +97,11 @@ class TenUploadsTest {
                 "--store=" + store,
                 "--sluice.max-body-bytes=" + LIMIT,
                 "--spring.main.web-application-type=" + (reactive ? "reactive" : "servlet"),
-                reactive ? WebFluxTest.NO_SECURITY : StarterTest.NO_SECURITY)) {
-            int port =
-                    running.request("POST", "/", "text/plain", "").build().uri().getPort();
-            String sent = new TenUploads(port, "/upload", "photo", "image/jpeg", LIMIT)
+                RunningApplication.NO_SECURITY)) {
+            String sent = new TenUploads(running.port(), "/upload", "photo", "image/jpeg", LIMIT)
                     .send(() -> (long) SpooledFiles.below(store).size(), running::heldResources);
             assertEquals(TenUploads.all(200), sent);
-            URI upload = URI.create("http://127.0.0.1:" + port + "/upload");
+            URI upload = URI.create("http://127.0.0.1:" + running.port() + "/upload");
             String shown = BrowserForm.submit(upload, "photo", directory);
             assertTrue(shown.contains("stored 2"), shown);
         }
