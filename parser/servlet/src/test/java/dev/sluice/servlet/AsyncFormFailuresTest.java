@@ -262,8 +262,7 @@ class AsyncFormFailuresTest extends AppTestBase {
     /** Payara does not notify listeners after the client has disconnected. */
     @Test
     void failedForm_withoutOnComplete_requestEnds() throws Exception {
-        app.before((request, response, chain) -> chain.doFilter(
-                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+        app.wrap(request -> new DivertedRequest(Runnable::run, request).withoutListeners());
         serve(options -> options);
         try (RawHttp client = app.begin(FORM)) {
             client.reset();

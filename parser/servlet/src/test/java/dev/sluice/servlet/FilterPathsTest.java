@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Options for a path apply to its forms in every API. */
+/** A limit, for all paths or for one, is exact in every API of the filter. The core tests each limit. */
 @Timeout(300)
 class FilterPathsTest extends AppTestBase {
     @BeforeEach
@@ -28,6 +28,7 @@ class FilterPathsTest extends AppTestBase {
                 case "receive" -> App.receive(request, response, form -> {});
                 case "change" -> MultipartRequests.form(request, options -> options.maxFiles(1));
                 case "reader" -> read(request, response);
+                case "parameters" -> request.getParameterMap();
                 default -> request.getParts();
             }
         });
@@ -48,7 +49,7 @@ class FilterPathsTest extends AppTestBase {
     }
 
     private void assertMost(long bytes, String path) throws IOException {
-        for (String api : new String[] {"parts", "receive", "change", "reader"}) {
+        for (String api : new String[] {"parts", "receive", "change", "reader", "parameters"}) {
             String target = path + "?" + api;
             assertEquals(200, status(target, bytes), target);
             assertEquals(413, status(target, bytes + 1), target);

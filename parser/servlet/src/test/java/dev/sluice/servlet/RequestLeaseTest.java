@@ -59,8 +59,7 @@ class RequestLeaseTest extends AppTestBase {
     @Test
     void complete_withoutNotification_endsRequest() throws Exception {
         // Payara and Tomcat sometimes do not notify listeners after the client has disconnected.
-        app.before((request, response, chain) -> chain.doFilter(
-                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutListeners(), response));
+        app.wrap(request -> new DivertedRequest(Runnable::run, request).withoutListeners());
         CompletableFuture<Integer> seen = new CompletableFuture<>();
         app.on((request, response) -> {
             Part file = request.getPart("f");
@@ -82,11 +81,9 @@ class RequestLeaseTest extends AppTestBase {
     @Test
     void complete_afterSendError_endsRequestAfterErrorPage() throws Exception {
         CompletableFuture<Void> completed = new CompletableFuture<>();
-        app.before((request, response, chain) -> chain.doFilter(
-                new DivertedRequest(Runnable::run, (HttpServletRequest) request)
-                        .withoutListeners()
-                        .completing(completed::thenRunAsync), // after the call of complete has returned
-                response));
+        app.wrap(request -> new DivertedRequest(Runnable::run, request)
+                .withoutListeners()
+                .completing(completed::thenRunAsync)); // after the call of complete has returned
         CompletableFuture<String> page = new CompletableFuture<>();
         app.errorPage((request, response) -> page.complete(request.getParameter("a")));
         app.on((request, response) -> {
@@ -113,8 +110,7 @@ class RequestLeaseTest extends AppTestBase {
     /** A forward by a listener is not a dispatch whose end ends the request. */
     @Test
     void forwardAfterTimeout_withoutNotification_endsRequest() throws Exception {
-        app.before((request, response, chain) -> chain.doFilter(
-                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutCompletion(), response));
+        app.wrap(request -> new DivertedRequest(Runnable::run, request).withoutCompletion());
         app.errorPage((request, response) -> {}); // maps the filter to forwards
         app.on("/page", (request, response) -> response.getWriter().print("the page"));
         app.on((request, response) -> {
@@ -165,8 +161,7 @@ class RequestLeaseTest extends AppTestBase {
     @Test
     void worker_discarded_keepsFormForGraceOnly() throws Exception {
         // Jetty discards workers that have not begun when the request ends.
-        app.before((request, response, chain) ->
-                chain.doFilter(new DivertedRequest(worker -> {}, (HttpServletRequest) request), response));
+        app.wrap(request -> new DivertedRequest(worker -> {}, request));
         app.on((request, response) -> {
             request.getParts();
             AsyncContext async = request.startAsync();
@@ -182,8 +177,7 @@ class RequestLeaseTest extends AppTestBase {
 
     @Test
     void worker_startedAfterEndAndDiscarded_keepsFormForGraceOnly() throws Exception {
-        app.before((request, response, chain) ->
-                chain.doFilter(new DivertedRequest(worker -> {}, (HttpServletRequest) request), response));
+        app.wrap(request -> new DivertedRequest(worker -> {}, request));
         CompletableFuture<AsyncContext> context = new CompletableFuture<>();
         CompletableFuture<MultipartRequests.Hold> hold = new CompletableFuture<>();
         app.on((request, response) -> {
@@ -235,13 +229,11 @@ class RequestLeaseTest extends AppTestBase {
 
     @Test
     void worker_rejectedByContainer_doesNotKeepForm() throws Exception {
-        app.before((request, response, chain) -> chain.doFilter(
-                new DivertedRequest(
-                        worker -> {
-                            throw new RejectedExecutionException("no thread");
-                        },
-                        (HttpServletRequest) request),
-                response));
+        app.wrap(request -> new DivertedRequest(
+                worker -> {
+                    throw new RejectedExecutionException("no thread");
+                },
+                request));
         CompletableFuture<Boolean> over = new CompletableFuture<>();
         app.on((request, response) -> {
             request.getParts();
@@ -377,21 +369,19 @@ class RequestLeaseTest extends AppTestBase {
     void parameters_concurrentCallers_areChargedOnce() throws Exception {
         CyclicBarrier bothRead = new CyclicBarrier(2);
         AtomicBoolean waits = new AtomicBoolean();
-        app.before((request, response, chain) -> chain.doFilter(
-                new HttpServletRequestWrapper((HttpServletRequest) request) {
-                    @Override
-                    public String getCharacterEncoding() { // called by each reader of the texts
-                        if (waits.get()) {
-                            try {
-                                bothRead.await(1, TimeUnit.MINUTES);
-                            } catch (Exception e) {
-                                throw new IllegalStateException(e);
-                            }
-                        }
-                        return super.getCharacterEncoding();
+        app.wrap(wrapped -> new HttpServletRequestWrapper(wrapped) {
+            @Override
+            public String getCharacterEncoding() { // called by each reader of the texts
+                if (waits.get()) {
+                    try {
+                        bothRead.await(1, TimeUnit.MINUTES);
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
                     }
-                },
-                response));
+                }
+                return super.getCharacterEncoding();
+            }
+        });
         app.on((request, response) -> {
             request.getParts();
             long before = app.memory.used();

@@ -83,6 +83,12 @@ public final class App implements AutoCloseable {
         return this;
     }
 
+    /** Replaces each request before the filters see it. */
+    public App wrap(UnaryOperator<HttpServletRequest> wrapper) {
+        return before(
+                (request, response, chain) -> chain.doFilter(wrapper.apply((HttpServletRequest) request), response));
+    }
+
     public App after(Filter added) {
         after.add(added);
         return this;

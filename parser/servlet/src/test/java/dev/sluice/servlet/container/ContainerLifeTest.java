@@ -43,6 +43,8 @@ class ContainerLifeTest extends AppTestBase {
             new TestForm().field("a", "1").file("f", "f.bin", CONTENT).file("g", "g.bin", CONTENT);
     private static final int FILES = 2;
 
+    private final Map<String, Integer> statuses = new LinkedHashMap<>();
+
     @BeforeEach
     void keepAllInFiles() {
         app.options(options -> options.spillThreshold(0));
@@ -62,32 +64,25 @@ class ContainerLifeTest extends AppTestBase {
     @ParameterizedTest
     @EnumSource
     void files_areDeletedWithTheirRequest(ServletContainer kind) throws Exception {
-        Map<String, Integer> statuses = new LinkedHashMap<>();
-        statuses.put("/returns", 200);
-        app.on("/returns", (request, response) -> parse(request));
-        statuses.put("/throws", 500);
-        app.on("/throws", (request, response) -> {
+        on("/returns", 200, (request, response) -> parse(request));
+        on("/throws", 500, (request, response) -> {
             parse(request);
             throw new IllegalArgumentException("thrown by the application");
         });
-        statuses.put("/sends-an-error", 409);
-        app.on("/sends-an-error", (request, response) -> {
+        on("/sends-an-error", 409, (request, response) -> {
             parse(request);
             response.sendError(409);
         });
-        statuses.put("/leaves-a-stream-open", 200);
-        app.on("/leaves-a-stream-open", (request, response) -> {
+        on("/leaves-a-stream-open", 200, (request, response) -> {
             parse(request);
             assertEquals(
                     CONTENT[0], (byte) request.getPart("f").getInputStream().read());
         });
-        statuses.put("/times-out", 500);
-        app.on("/times-out", (request, response) -> {
+        on("/times-out", 500, (request, response) -> {
             parse(request);
             request.startAsync().setTimeout(100);
         });
-        statuses.put("/throws-in-a-dispatch", 500);
-        app.on("/throws-in-a-dispatch", (request, response) -> {
+        on("/throws-in-a-dispatch", 500, (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 assertEquals(CONTENT.length, read(request.getPart("g")));
                 throw new IllegalArgumentException("thrown by the application");
@@ -95,6 +90,16 @@ class ContainerLifeTest extends AppTestBase {
             parse(request);
             request.startAsync().dispatch();
         });
+        assertStatuses(kind);
+    }
+
+    private void on(String path, int status, Work work) {
+        statuses.put(path, status);
+        app.on(path, work);
+    }
+
+    /** Posts a form to each path. Each request must end with its status, and release its files. */
+    private void assertStatuses(ServletContainer kind) throws Exception {
         app.start(kind);
         for (Map.Entry<String, Integer> each : statuses.entrySet()) {
             assertEquals(each.getValue(), app.post(each.getKey(), FORM).status(), each.getKey());
@@ -107,11 +112,11 @@ class ContainerLifeTest extends AppTestBase {
     @EnumSource
     void rejectedForm_asynchronousRequest_isAnswered(ServletContainer kind) throws Exception {
         app.options(options -> options.maxParts(1));
-        app.on("/before", (request, response) -> {
+        on("/before", 413, (request, response) -> {
             request.startAsync().setTimeout(0);
             request.getParts();
         });
-        app.on("/dispatch", (request, response) -> {
+        on("/dispatch", 413, (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 request.getParts();
             } else {
@@ -120,7 +125,7 @@ class ContainerLifeTest extends AppTestBase {
                 context.dispatch();
             }
         });
-        app.on("/dispatch-as-seen", (request, response) -> {
+        on("/dispatch-as-seen", 413, (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 request.getParts();
             } else {
@@ -129,24 +134,19 @@ class ContainerLifeTest extends AppTestBase {
                 context.dispatch();
             }
         });
-        app.start(kind);
-        for (String path : List.of("/before", "/dispatch", "/dispatch-as-seen")) {
-            assertEquals(413, app.post(path, FORM).status(), path);
-            app.assertNothingLeft(path);
-        }
+        assertStatuses(kind);
     }
 
     /** All containers sometimes omit {@code onComplete}. */
     @ParameterizedTest
     @EnumSource
     void asyncRequest_withoutOnComplete_ends(ServletContainer kind) throws Exception {
-        app.before((request, response, chain) -> chain.doFilter(
-                new DivertedRequest(Runnable::run, (HttpServletRequest) request).withoutCompletion(), response));
-        app.on("/times-out", (request, response) -> {
+        app.wrap(request -> new DivertedRequest(Runnable::run, request).withoutCompletion());
+        on("/times-out", 500, (request, response) -> {
             parse(request);
             request.startAsync().setTimeout(100);
         });
-        app.on("/dispatches", (request, response) -> {
+        on("/dispatches", 200, (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 assertEquals(CONTENT.length, read(request.getPart("g")));
             } else {
@@ -154,7 +154,7 @@ class ContainerLifeTest extends AppTestBase {
                 request.startAsync().dispatch();
             }
         });
-        app.on("/dispatches-after-the-time", (request, response) -> {
+        on("/dispatches-after-the-time", 200, (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 assertEquals(CONTENT.length, read(request.getPart("g")));
                 return;
@@ -164,23 +164,14 @@ class ContainerLifeTest extends AppTestBase {
             context.setTimeout(100);
             context.addListener(RequestListener.dispatchOnTimeout());
         });
-        app.on("/fails-in-a-dispatch", (request, response) -> {
+        on("/fails-in-a-dispatch", 500, (request, response) -> {
             if (request.getDispatcherType() == DispatcherType.ASYNC) {
                 throw new IllegalArgumentException("thrown by the application");
             }
             parse(request);
             request.startAsync().dispatch();
         });
-        app.start(kind);
-        Map<String, Integer> statuses = new LinkedHashMap<>();
-        statuses.put("/times-out", 500);
-        statuses.put("/dispatches", 200);
-        statuses.put("/dispatches-after-the-time", 200);
-        statuses.put("/fails-in-a-dispatch", 500);
-        for (Map.Entry<String, Integer> each : statuses.entrySet()) {
-            assertEquals(each.getValue(), app.post(each.getKey(), FORM).status(), each.getKey());
-            app.assertNothingLeft(each.getKey());
-        }
+        assertStatuses(kind);
     }
 
     @ParameterizedTest

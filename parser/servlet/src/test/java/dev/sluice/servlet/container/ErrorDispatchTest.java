@@ -14,7 +14,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -86,37 +88,47 @@ class ErrorDispatchTest {
         }
     }
 
-    private void assertPage(ServletContainer kind, String expected, Work work) throws Exception {
-        servlet.at("/work", work);
-        try (RunningContainer container = kind.start(app(true))) {
-            assertEquals(expected.substring(0, 3), answer(container, FORM).substring(0, 3), "without the filter");
-        }
-        try (RunningContainer container =
-                kind.start(app(false).servlet("/error", page).errorPage("/error"))) {
-            assertEquals(expected, answer(container, FORM));
-            store.assertEmpty(kind);
+    /** @param works the code of the servlet, by the expected answer */
+    private void assertPages(ServletContainer kind, Map<String, Work> works) throws Exception {
+        try (RunningContainer own = kind.start(app(true));
+                RunningContainer filtered =
+                        kind.start(app(false).servlet("/error", page).errorPage("/error"))) {
+            for (Map.Entry<String, Work> each : works.entrySet()) {
+                servlet.at("/work", each.getValue());
+                String expected = each.getKey();
+                assertEquals(expected.substring(0, 3), answer(own, FORM).substring(0, 3), "without the filter");
+                assertEquals(expected, answer(filtered, FORM));
+                store.assertEmpty(kind);
+            }
         }
     }
 
     @ParameterizedTest
     @EnumSource
     void errorPage_formNotParsed_hasNoFields(ServletContainer kind) throws Exception {
+        Map<String, Work> works = new HashMap<>();
         for (int status : List.of(403, 404, 405)) {
-            assertPage(kind, status + ": " + status + " true null", (request, response) -> response.sendError(status));
+            works.put(status + ": " + status + " true null", (request, response) -> response.sendError(status));
         }
+        assertPages(kind, works);
     }
 
     @ParameterizedTest
     @EnumSource
     void errorPage_formParsed_hasFields(ServletContainer kind) throws Exception {
-        assertPage(kind, "409: 409 true 1", (request, response) -> {
-            request.getParts();
-            response.sendError(409);
-        });
-        assertPage(kind, "500: 500 true 1", (request, response) -> {
-            request.getParts();
-            throw new IllegalArgumentException("thrown by the application");
-        });
+        assertPages(
+                kind,
+                Map.of(
+                        "409: 409 true 1",
+                        (request, response) -> {
+                            request.getParts();
+                            response.sendError(409);
+                        },
+                        "500: 500 true 1",
+                        (request, response) -> {
+                            request.getParts();
+                            throw new IllegalArgumentException("thrown by the application");
+                        }));
     }
 
     /** Undertow has no error page for such a failure. */

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -54,9 +55,8 @@ class OtherBodyTest extends AppTestBase {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void json_getParts_throwsServletException(ServletContainer kind) throws Exception {
+    @Test
+    void json_getParts_throwsServletException() throws Exception {
         app.on((request, response) -> {
             ServletException thrown = assertThrows(ServletException.class, request::getParts);
             MultipartRequestException rejection = assertInstanceOf(MultipartRequestException.class, thrown.getCause());
@@ -66,21 +66,8 @@ class OtherBodyTest extends AppTestBase {
             assertEquals(2, request.getInputStream().readAllBytes().length);
             response.getWriter().print("own answer");
         });
-        app.start(kind);
+        app.start();
         assertEquals("own answer", json("/").body());
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void urlencoded_parameters_comeFromContainer(ServletContainer kind) throws Exception {
-        app.on((request, response) ->
-                response.getWriter().print(request.getParameter("q") + request.getParameter("a")));
-        app.start(kind);
-        byte[] body = "a=2".getBytes(StandardCharsets.US_ASCII);
-        assertEquals(
-                "12",
-                app.send(TestForm.request("POST", "/?q=1", "application/x-www-form-urlencoded", body))
-                        .body());
     }
 
     /** The application decodes another body, for example from a queue. Its exception is not about the request. */
@@ -96,34 +83,31 @@ class OtherBodyTest extends AppTestBase {
         assertSame(own, app.thrown().poll());
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void form_missingField_isAnsweredWith400(ServletContainer kind) throws Exception {
-        app.on((request, response) -> MultipartRequests.form(request).requireText("b"));
-        app.start(kind);
-        assertEquals(400, app.post("/", new TestForm().field("a", "1")).status());
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void form_textOverLimit_isAnsweredWith413(ServletContainer kind) throws Exception {
+    @Test
+    void form_missingOrTooLargeField_isAnswered() throws Exception {
         app.options(options -> options.maxFieldBytes(3));
-        app.on((request, response) ->
-                MultipartRequests.form(request).parts().get(0).text());
-        app.start(kind);
-        assertEquals(413, app.post("/", new TestForm().field("a", "1234")).status());
+        app.on(
+                "/missing",
+                (request, response) -> MultipartRequests.form(request).requireText("b"));
+        app.on(
+                "/large",
+                (request, response) ->
+                        MultipartRequests.form(request).parts().get(0).text());
+        app.start();
+        TestForm form = new TestForm().field("a", "1234");
+        assertEquals(400, app.post("/missing", form).status());
+        assertEquals(413, app.post("/large", form).status());
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void form_rejectedThenReadRaw_throwsTheRejection(ServletContainer kind) throws Exception {
+    @Test
+    void form_rejectedThenReadRaw_throwsTheRejection() throws Exception {
         app.on((request, response) -> {
             MultipartRequestException first = assertThrows(MultipartRequestException.class, request::getParts);
             assertSame(first, assertThrows(MultipartRequestException.class, request::getInputStream));
             assertSame(first, assertThrows(MultipartRequestException.class, request::getReader));
             response.getWriter().print("own answer");
         });
-        app.start(kind);
+        app.start();
         assertEquals("own answer", app.post("/", TestForm.malformed()).body());
     }
 
@@ -146,9 +130,8 @@ class OtherBodyTest extends AppTestBase {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void form_withOptionsAfterGetParts_throwsWithAdvice(ServletContainer kind) throws Exception {
+    @Test
+    void form_withOptionsAfterGetParts_throwsWithAdvice() throws Exception {
         app.on((request, response) -> {
             request.getParts();
             IllegalStateException thrown = assertThrows(
@@ -157,7 +140,7 @@ class OtherBodyTest extends AppTestBase {
             assertTrue(thrown.getMessage().contains("resolve-lazily=true"), thrown::toString);
             response.getWriter().print(MultipartRequests.form(request).parts().size());
         });
-        app.start(kind);
+        app.start();
         assertEquals("1", app.post("/", new TestForm().field("a", "1")).body());
     }
 }
