@@ -10,20 +10,15 @@ import dev.sluice.MultipartDecoder;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.MultipartOptions;
-import dev.sluice.MultipartReader;
 import dev.sluice.Preset;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MemoryBudget;
-import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PushedForm;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -50,53 +45,6 @@ class PartCountTest {
             assertEquals(413, run.failure.httpStatus());
             assertTrue(run.fed <= 1001L * FIELD.length() + chunkSize, "fed: " + run.fed);
             assertTrue(allocated <= 32L << 20, "allocated: " + allocated);
-        }
-    }
-
-    @Test
-    void cve_2023_28709_limitsOfCountsAndSizes_areExact() throws IOException {
-        for (int limit : new int[] {1, 2, 7, 100}) {
-            for (int count = limit - 1; count <= limit + 1; count++) {
-                boolean passes = count <= limit;
-                int parts = count;
-                assertEveryApi(
-                        passes ? null : Reason.TOO_MANY_PARTS,
-                        () -> parts(FIELD, parts),
-                        limits -> limits.maxParts(limit).unlimitedFiles());
-                assertEveryApi(
-                        passes ? null : Reason.TOO_MANY_FILES,
-                        () -> parts(FILE, parts),
-                        limits -> limits.maxFiles(limit).maxParts(1000));
-                assertEveryApi(
-                        passes ? null : Reason.BODY_TOO_LARGE,
-                        () -> parts(FIELD, parts),
-                        limits -> limits.maxBodyBytes(parts(FIELD, limit).size()));
-                assertEveryApi(
-                        passes ? null : Reason.PART_TOO_LARGE,
-                        () -> new Repeated(Run.HEAD, "v", parts, Run.TAIL),
-                        limits -> limits.maxPartBytes(limit));
-            }
-        }
-    }
-
-    /** Asserts that the decoder, the reader and the form have the same result, also with a preset that expands nested parts. */
-    private static void assertEveryApi(
-            Reason expected, Supplier<InputStream> body, UnaryOperator<MultipartOptions.Builder> limits)
-            throws IOException {
-        for (Preset preset : List.of(Preset.STANDARD, Preset.COMPATIBLE)) {
-            MultipartOptions options = Run.options(preset, limits);
-            assertReason(expected, Run.of(body.get(), options, 1000).failure);
-            assertReason(expected, failure(() -> {
-                try (MultipartReader reader = MultipartReader.create(body.get(), Boundary.of("x"), options)) {
-                    while (reader.nextPart() != null) {}
-                }
-            }));
-            FormOptions form =
-                    FormOptions.inMemory(MemoryBudget.unlimited(), options).build();
-            assertReason(
-                    expected,
-                    failure(() ->
-                            PushedForm.read(body.get(), Boundary.of("x"), form).close()));
         }
     }
 
@@ -157,37 +105,6 @@ class PartCountTest {
         decoder.feed(chunk);
         while (decoder.next() != MultipartDecoder.Event.NEED_INPUT) {}
         assertEquals(0, chunk.refCnt());
-    }
-
-    @Test
-    void commonsFileUpload_481_nestedParts_countAgainstLimits() throws IOException {
-        StringBuilder nested = new StringBuilder("--x\r\nContent-Disposition: form-data; name=n\r\n")
-                .append("Content-Type: multipart/mixed; boundary=y\r\n\r\n");
-        for (int count = 0; count < 20; count++) {
-            nested.append("--y\r\nContent-Disposition: attachment; filename=f\r\n\r\nv\r\n");
-        }
-        String body = nested.append("--y--\r\n--x--\r\n").toString();
-        List<UnaryOperator<FormOptions.Builder>> limits = new ArrayList<>();
-        limits.add(builder -> builder.maxParts(20));
-        limits.add(builder -> builder.maxFiles(19));
-        limits.add(builder -> builder.maxHeaderBytes(800));
-        List<Reason> reasons = List.of(Reason.TOO_MANY_PARTS, Reason.TOO_MANY_FILES, Reason.HEADERS_TOO_LARGE);
-        for (int i = 0; i < limits.size(); i++) {
-            FormOptions options = limits.get(i)
-                    .apply(FormOptions.inMemory(MemoryBudget.unlimited()).preset(Preset.COMPATIBLE))
-                    .build();
-            assertReason(
-                    reasons.get(i),
-                    failure(() -> PushedForm.read(new Repeated(body, " ", 0, ""), Boundary.of("x"), options)));
-        }
-        FormOptions enough = FormOptions.inMemory(MemoryBudget.unlimited())
-                .preset(Preset.COMPATIBLE)
-                .maxParts(21)
-                .maxFiles(20)
-                .build();
-        try (MultipartForm form = PushedForm.read(new Repeated(body, " ", 0, ""), Boundary.of("x"), enough)) {
-            assertEquals(20, form.files().size());
-        }
     }
 
     /** A limit. The body of the test exceeds the value that {@code tight} sets. */

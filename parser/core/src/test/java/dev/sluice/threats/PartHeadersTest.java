@@ -48,30 +48,6 @@ class PartHeadersTest {
     }
 
     @Test
-    void cve_2025_48988_headersTooLarge_errorNamesSettingAndHas413() throws IOException {
-        MultipartException inAll = Run.of(new Repeated("", PADDED, 100, "--x--"), MultipartOptions.defaults(), 1000)
-                .assertRejected(Reason.HEADERS_TOO_LARGE)
-                .failure;
-        assertTrue(inAll.getMessage().contains("262144 bytes (maxHeaderBytes; part "), inAll.getMessage());
-        assertEquals(413, inAll.httpStatus());
-        MultipartException ofOne = Run.of(Run.HEAD.substring(0, 5) + "X: " + "v".repeat(9000))
-                .assertRejected(Reason.HEADER_SECTION_TOO_LARGE)
-                .failure;
-        assertTrue(ofOne.getMessage().contains("8192 bytes (maxHeaderBytesPerPart; part 0"), ofOne.getMessage());
-        assertEquals(413, ofOne.httpStatus());
-        try (MultipartForm form = PushedForm.read(
-                new Repeated("", PADDED, 100, "--x--"),
-                Boundary.of("x"),
-                FormOptions.inMemory(MemoryBudget.unlimited())
-                        .maxInMemoryBytes(1 << 30)
-                        .build())) {
-            throw new AssertionError(form.toString());
-        } catch (MultipartException e) {
-            assertEquals(Reason.HEADERS_TOO_LARGE, e.reason());
-        }
-    }
-
-    @Test
     void cve_2025_61772_endlessHeaderSection_isRejectedAtLimit() {
         String start = "--x\r\n";
         for (int chunkSize : new int[] {1, 64, 4096}) {
@@ -83,28 +59,6 @@ class PartHeadersTest {
                     .assertRejected(Reason.HEADER_SECTION_TOO_LARGE);
             assertTrue(bytes.fed <= 5 + 8192 + chunkSize, "fed: " + bytes.fed);
             assertTrue(bytes.mostHeld <= MOST_HELD, "held: " + bytes.mostHeld);
-        }
-    }
-
-    @Test
-    void cve_2026_42561_countAndSizeOfHeaders_areLimitedExactly() {
-        String start = "--x\r\n" + Run.FIELD;
-        String field = "X: y\r\n";
-        Run.of(start + field.repeat(31) + Run.TAIL).assertAccepted();
-        Run.of(start + field.repeat(32) + Run.TAIL).assertRejected(Reason.TOO_MANY_HEADERS);
-        int room = 8192 - Run.FIELD.length() - "X: \r\n\r\n".length();
-        Run.of(start + "X: " + "v".repeat(room) + "\r\n" + Run.TAIL).assertAccepted();
-        Run.of(start + "X: " + "v".repeat(room + 1) + "\r\n" + Run.TAIL)
-                .assertRejected(Reason.HEADER_SECTION_TOO_LARGE);
-    }
-
-    @Test
-    void pythonMultipart_296_endlessHeaderName_isRejectedAtLimit() {
-        for (int chunkSize : new int[] {1, 8192}) {
-            Run run = Run.of(new Repeated("--x\r\n", "n", 1 << 20, ""), MultipartOptions.defaults(), chunkSize)
-                    .assertRejected(Reason.HEADER_SECTION_TOO_LARGE);
-            assertEquals(5 + 8192, run.failure.offset());
-            assertTrue(run.fed <= 5 + 8192 + chunkSize, "fed: " + run.fed);
         }
     }
 

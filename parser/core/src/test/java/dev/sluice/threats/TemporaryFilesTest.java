@@ -10,30 +10,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
-import dev.sluice.form.FormPart;
 import dev.sluice.form.IdleSink;
 import dev.sluice.form.MultipartForm;
 import dev.sluice.form.PartDecision;
 import dev.sluice.form.PartSink;
 import dev.sluice.form.PushedForm;
 import dev.sluice.form.Readiness;
-import dev.sluice.form.SpoolDirectory;
 import dev.sluice.form.SpooledTest;
 import dev.sluice.form.Upload;
 import dev.sluice.testkit.OpenFiles;
 import io.netty.buffer.ByteBuf;
-import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.ref.Cleaner;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -55,198 +49,6 @@ class TemporaryFilesTest extends SpooledTest {
 
     private static void feed(PushedForm assembler, int from, int to, int chunkSize) throws IOException {
         Upload.feed(assembler, BODY, from, to, chunkSize);
-    }
-
-    private interface Reading {
-        void run(PushedForm assembler) throws IOException;
-    }
-
-    /** Requires that nothing is left after an exception, both before and after the form is closed. */
-    private void assertNothingIsLeftBy(FormOptions options, String context, Reading reading) throws IOException {
-        try (PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options)) {
-            try {
-                reading.run(assembler);
-            } catch (IOException e) {
-                Upload.assertNothingIsLeft(spool, budget, context);
-            }
-        }
-        Upload.assertNothingIsLeft(spool, budget, context);
-    }
-
-    @Test
-    void cve_2025_61795_limitOrErrorAtAnyByte_leavesNoFile() throws IOException {
-        for (int at = 0; at <= BODY.length; at++) {
-            int limit = at;
-            int chunkSize = 1 + at % 40;
-            for (UnaryOperator<FormOptions.Builder> change : List.<UnaryOperator<FormOptions.Builder>>of(
-                    options -> options.maxBodyBytes(limit),
-                    options -> options.maxPartBytes(limit % 60),
-                    options -> options.maxParts(limit % 4),
-                    options -> options.maxFiles(limit % 3))) {
-                assertNothingIsLeftBy(change.apply(options()).build(), "limit " + at, assembler -> {
-                    feed(assembler, 0, BODY.length, chunkSize);
-                    assembler.finish().close();
-                });
-            }
-            assertNothingIsLeftBy(options().build(), "end at " + at, assembler -> {
-                feed(assembler, 0, limit, chunkSize);
-                assembler.finish().close();
-            });
-        }
-    }
-
-    @Test
-    void cve_2023_42794_openStreams_areClosedWithForm() throws IOException {
-        MultipartForm form = PushedForm.read(
-                new ByteArrayInputStream(BODY), Upload.BOUNDARY, options().build());
-        List<InputStream> streams = new ArrayList<>();
-        for (FormPart part : form.parts()) {
-            streams.add(part.inputStream());
-            streams.add(part.inputStream());
-            assertTrue(streams.get(streams.size() - 1).read() > 0);
-        }
-        assertEquals(6, OpenFiles.below(spool.path()).size());
-        form.close();
-        Upload.assertNothingIsLeft(spool, budget, "closed");
-        for (InputStream stream : streams) {
-            assertThrows(IOException.class, stream::read);
-        }
-    }
-
-    @Test
-    void cve_2026_22740_cancelAtAnyByte_leavesNoFile() throws IOException {
-        for (int chunkSize : new int[] {1, 13, BODY.length}) {
-            for (int at = 0; at <= BODY.length; at++) {
-                int end = at;
-                assertNothingIsLeftBy(
-                        options().spillThreshold(chunkSize == 13 ? 0 : 10).build(),
-                        "cancelled at " + at,
-                        assembler -> feed(assembler, 0, end, chunkSize));
-            }
-        }
-    }
-
-    /** A failure while the form is received, and then two aborts. One of the sinks also fails when it is closed. */
-    @Test
-    void cve_2026_18549_twoFaults_leaveNoFile() throws IOException {
-        for (int at = 0; at <= BODY.length; at++) {
-            int first = at;
-            PartSink worst = new IdleSink() {
-                @Override
-                public Readiness write(ByteBuf data) throws IOException {
-                    throw new IOException("broken");
-                }
-
-                @Override
-                public void close() {
-                    throw new IllegalStateException("cannot even be closed");
-                }
-            };
-            List<FormOptions> faults = List.of(
-                    options().maxBodyBytes(first).build(),
-                    options()
-                            .decider(part -> part.offset() < first ? PartDecision.store() : PartDecision.to(worst))
-                            .build(),
-                    options()
-                            .decider(part ->
-                                    part.offset() < first ? PartDecision.store() : PartDecision.reject(403, "no"))
-                            .build(),
-                    options()
-                            .decider(
-                                    part -> part.offset() < first ? PartDecision.store() : PartDecision.storeInMemory())
-                            .maxFieldBytes(3)
-                            .build());
-            for (FormOptions fault : faults) {
-                assertTwoFaults(fault, at);
-            }
-        }
-        int needed = neededRoom();
-        assertTrue(needed >= 3 * 4096, "the body needs fewer than three files");
-        for (int room = 0; room < needed + 4096; room += 1024) {
-            try (SpoolDirectory small = SpoolDirectory.builder(root.resolve("small"))
-                    .keepFreeBytes(0)
-                    .maxSpoolBytes(room)
-                    .open()) {
-                FormOptions full =
-                        FormOptions.builder(small, budget).spillThreshold(10).build();
-                PushedForm assembler = PushedForm.create(Upload.BOUNDARY, full);
-                if (room < needed) {
-                    assertEquals(
-                            Reason.SPOOL_FULL,
-                            assertThrows(MultipartException.class, () -> feed(assembler, 0, BODY.length, 11))
-                                    .reason());
-                    Upload.assertNothingIsLeft(small, budget, "full at " + room);
-                }
-                assembler.close();
-                assembler.close();
-                Upload.assertNothingIsLeft(small, budget, "full at " + room + " and aborted");
-            }
-        }
-        Files.delete(root.resolve("small"));
-    }
-
-    /** {@return the number of bytes of the quota that the body uses} */
-    private int neededRoom() throws IOException {
-        try (MultipartForm form = PushedForm.read(
-                new ByteArrayInputStream(BODY),
-                Upload.BOUNDARY,
-                options().spillThreshold(10).build())) {
-            assertEquals(3, form.parts().size());
-            return (int) spool.bytes();
-        }
-    }
-
-    private void assertTwoFaults(FormOptions options, int at) throws IOException {
-        PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options);
-        try {
-            feed(assembler, 0, BODY.length, 11);
-            assembler.finish().close();
-        } catch (IOException e) {
-            Upload.assertNothingIsLeft(spool, budget, "fault at " + at);
-        }
-        assembler.close();
-        assembler.close();
-        Upload.assertNothingIsLeft(spool, budget, "fault at " + at + " and aborted");
-    }
-
-    @Test
-    void cve_2025_47935_descriptors_afterAnyEnd_areClosed() throws IOException {
-        for (int round = 0; round < 50; round++) {
-            int end = BODY.length * round / 50;
-            assertNothingIsLeftBy(options().build(), "round " + round, assembler -> {
-                feed(assembler, 0, end, 7);
-                assembler.finish();
-            });
-            assertEquals(List.of(), OpenFiles.below(spool.path()));
-        }
-        try (MultipartForm form = PushedForm.read(
-                new ByteArrayInputStream(BODY), Upload.BOUNDARY, options().build())) {
-            assertEquals(3, spool.files());
-            assertEquals(List.of(), OpenFiles.below(spool.path()));
-            assertEquals(3, form.parts().size());
-        }
-    }
-
-    @Test
-    void cve_2023_41835_fieldAboveLimit_deletesEarlierFiles() throws IOException {
-        for (int broken = 0; broken < 6; broken++) {
-            StringBuilder body = new StringBuilder();
-            for (int part = 0; part < broken; part++) {
-                body.append(Run.file("f" + part, "f", "v".repeat(50)));
-            }
-            byte[] bytes = Run.bytes(body + Run.field("long", "v".repeat(51)) + "--x--");
-            int files = broken;
-            try (PushedForm assembler = PushedForm.create(
-                    Upload.BOUNDARY, options().maxPartBytes(50).build())) {
-                int start = body.length();
-                Upload.feed(assembler, bytes, 0, start, 9);
-                assertEquals(files, spool.files());
-                MultipartException e = assertThrows(
-                        MultipartException.class, () -> Upload.feed(assembler, bytes, start, bytes.length, 9));
-                assertEquals(Reason.PART_TOO_LARGE, e.reason());
-                Upload.assertNothingIsLeft(spool, budget, broken + " files before");
-            }
-        }
     }
 
     @Test
@@ -335,18 +137,6 @@ class TemporaryFilesTest extends SpooledTest {
                 .orShould()
                 .callMethod(Runtime.class, "addShutdownHook", Thread.class)
                 .check(Compiled.CLASSES);
-    }
-
-    @Test
-    void cve_2026_77037_abortWithinFile_closesDescriptor() throws IOException {
-        int inSecond = new String(BODY, StandardCharsets.ISO_8859_1).indexOf("abcdefghij") + 25;
-        for (int chunkSize : new int[] {1, 13, BODY.length}) {
-            PushedForm assembler = PushedForm.create(Upload.BOUNDARY, options().build());
-            feed(assembler, 0, inSecond, chunkSize);
-            assertTrue(!OpenFiles.below(spool.path()).isEmpty(), "no file is open");
-            assembler.close();
-            Upload.assertNothingIsLeft(spool, budget, "in chunks of " + chunkSize);
-        }
     }
 
     /** The size limit of a part also applies while its sink is not ready. */
