@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.testkit.HostileBodies;
 import dev.sluice.testkit.LinearWork;
 import dev.sluice.testkit.ProofSize;
 import io.netty.buffer.ByteBuf;
@@ -295,20 +296,15 @@ class DelimiterSearchTest {
     @ValueSource(ints = {1, 7, 64, 1000, 8192, 150_000})
     void find_hostileBodies_isLinear(int chunkSize) {
         int bytes = chunkSize < 1000 ? 20_000 : HOSTILE;
-        for (String boundary : new String[] {"x", "----", BROWSER, "-".repeat(70), "b" + "a".repeat(69)}) {
+        for (HostileBodies.Body hostile : HostileBodies.all()) {
             for (boolean lf : new boolean[] {false, true}) {
-                for (int i = 0; i < hostileBodies(boundary, 1).length; i++) {
-                    int body = i;
-                    for (BufferKind kind :
-                            new BufferKind[] {BufferKind.HEAP, BufferKind.POOLED_DIRECT, BufferKind.UNTRACKED_COMPOSITE
-                            }) {
-                        String what = kind + ", boundary " + boundary + ", lf " + lf + ", body " + i;
-                        LinearWork.require(what, bytes, size -> {
-                            byte[] hostile = hostileBodies(boundary, size)[body];
-                            return () ->
-                                    findAll(new DelimiterSearch(delimiter(boundary), lf), kind, hostile, chunkSize);
-                        });
-                    }
+                for (BufferKind kind :
+                        new BufferKind[] {BufferKind.HEAP, BufferKind.POOLED_DIRECT, BufferKind.UNTRACKED_COMPOSITE}) {
+                    LinearWork.require(kind + ", lf " + lf + ", " + hostile, bytes, size -> {
+                        Delimiter delimiter = delimiter(hostile.boundary());
+                        byte[] body = hostile.bytes(size);
+                        return () -> findAll(new DelimiterSearch(delimiter, lf), kind, body, chunkSize);
+                    });
                 }
             }
         }
@@ -537,55 +533,6 @@ class DelimiterSearchTest {
                 }
             }
         }
-    }
-
-    private static byte[][] hostileBodies(String boundary, int bytes) {
-        byte[] text = text(boundary);
-        int length = text.length;
-        return new byte[][] {
-            repeated(bytes, "\r".getBytes(ISO_8859_1)),
-            repeated(bytes, "\n".getBytes(ISO_8859_1)),
-            repeated(bytes, "\r\n".getBytes(ISO_8859_1)),
-            repeated(bytes, "\r\n--".getBytes(ISO_8859_1)),
-            repeated(bytes, "-".getBytes(ISO_8859_1)),
-            repeated(bytes, boundary.getBytes(ISO_8859_1)),
-            repeated(bytes, Arrays.copyOf(text, length - 1)),
-            repeated(bytes, changed(text, length - 1)),
-            repeated(bytes, changed(text, length / 2)),
-            repeated(bytes, changed(text, 2)),
-            repeated(bytes, Arrays.copyOfRange(text, 1, length)),
-            repeated(bytes, Arrays.copyOfRange(text, length - 1, length)),
-            repeated(bytes, dashPairs(length)),
-            repeated(bytes, text),
-        };
-    }
-
-    /**
-     * Returns alternating LFs and dashes, followed by many bytes {@code W}. If W is the last byte of the delimiter, it thus follows each
-     * dash at the same distance as in the delimiter.
-     */
-    private static byte[] dashPairs(int length) {
-        int half = length - 3;
-        byte[] pairs = new byte[2 * half];
-        for (int i = 0; i < half; i++) {
-            pairs[i] = (byte) (i % 2 == 0 ? '\n' : '-');
-        }
-        Arrays.fill(pairs, half, pairs.length, (byte) 'W');
-        return pairs;
-    }
-
-    private static byte[] changed(byte[] text, int index) {
-        byte[] changed = text.clone();
-        changed[index] = '!';
-        return changed;
-    }
-
-    private static byte[] repeated(int bytes, byte[] unit) {
-        byte[] body = new byte[bytes];
-        for (int i = 0; i < bytes; i++) {
-            body[i] = unit[i % unit.length];
-        }
-        return body;
     }
 
     /** Returns a body of delimiters, parts of delimiters, line breaks and other bytes in random order. */
