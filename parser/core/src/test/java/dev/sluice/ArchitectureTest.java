@@ -1,22 +1,17 @@
 package dev.sluice;
 
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
-import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.domain.properties.HasOwner;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
@@ -31,7 +26,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -64,36 +58,9 @@ class ArchitectureTest {
                     .or(resideInAPackage("dev.sluice.."))
                     .or(resideInAPackage("org.jspecify.annotations")));
 
-    /** The methods of java.lang that use reflection or class loaders. */
-    private static final ArchRule NO_REFLECTION = noClasses()
-            .should()
-            .callMethodWhere(JavaCall.Predicates.target(HasOwner.Predicates.With.owner(equivalentTo(Class.class)))
-                    .and(JavaCall.Predicates.target(nameMatching(
-                            "forName|newInstance|get.*(Field|Method|Constructor|Loader|Resource.*|Class.*)s?"))))
-            .orShould()
-            .dependOnClassesThat()
-            .areAssignableTo(ClassLoader.class)
-            .orShould()
-            .dependOnClassesThat()
-            .areAssignableTo(ServiceLoader.class);
-
     @Test
     void core_dependsOnlyOnJdkNettyAndBufferModule() {
         KNOWN.check(CORE);
-        NO_REFLECTION.check(CORE);
-    }
-
-    @Test
-    void reflection_isDetected() {
-        JavaClasses here = new ClassFileImporter().importClasses(Reflecting.class);
-        assertThrows(AssertionError.class, () -> KNOWN.check(here));
-        assertThrows(AssertionError.class, () -> NO_REFLECTION.check(here));
-    }
-
-    private static final class Reflecting {
-        static Object read(String type) throws ReflectiveOperationException {
-            return Class.forName(type).getDeclaredField("value").get(null);
-        }
     }
 
     /** A class that is looked up by name must be listed in META-INF/native-image, as in the buffer module. */
@@ -194,21 +161,6 @@ class ArchitectureTest {
                 .callMethod(Charset.class, "forName", String.class)
                 .orShould()
                 .callMethod(Charset.class, "isSupported", String.class)
-                .check(CORE);
-    }
-
-    @Test
-    void core_usesNoRegularExpressions() {
-        noClasses()
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage("java.util.regex")
-                .check(CORE);
-        noClasses()
-                .should()
-                .callMethodWhere(JavaCall.Predicates.target(HasOwner.Predicates.With.owner(equivalentTo(String.class)))
-                        .and(JavaCall.Predicates.target(nameMatching("matches|split|replaceAll|replaceFirst"))))
-                .because("these take regular expressions")
                 .check(CORE);
     }
 

@@ -354,18 +354,10 @@ class MultipartReaderTest {
                             () -> first.transferTo(new ByteArrayOutputStream() {
                                 @Override
                                 public void write(byte[] bytes, int index, int length) {
-                                    throw Unchecked.of(full);
+                                    throw Throwing.<RuntimeException>unchecked(full);
                                 }
                             })));
             assertEquals("a\r\n-\r\n--y", next(reader).text());
-        }
-    }
-
-    /** Throws exceptions that the signatures of {@link ByteArrayOutputStream} do not declare. */
-    private static final class Unchecked {
-        @SuppressWarnings("unchecked")
-        static <E extends Exception> RuntimeException of(Exception e) throws E {
-            throw (E) e;
         }
     }
 
@@ -512,7 +504,7 @@ class MultipartReaderTest {
             public int read(byte[] target, int offset, int length) {
                 if (available() == 8 && !thrown[0]) {
                     thrown[0] = true;
-                    throw Unchecked.of(reset);
+                    throw Throwing.<RuntimeException>unchecked(reset);
                 }
                 return super.read(target, offset, length);
             }

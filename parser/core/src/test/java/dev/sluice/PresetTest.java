@@ -20,50 +20,6 @@ class PresetTest {
         return all;
     }
 
-    @Test
-    void standard_reportsAcceptedDeviations() {
-        assertEquals(
-                EnumSet.of(
-                        Deviation.BOUNDARY_CHARACTERS, // row 2 of parser/docs/policy.md, and so on
-                        Deviation.LOOKALIKE_BOUNDARY, // 5a
-                        Deviation.REQUEST_CHARSET, // 6a
-                        Deviation.PREAMBLE, // 9
-                        Deviation.EPILOGUE, // 9
-                        Deviation.TRANSPORT_PADDING, // 11
-                        Deviation.LOOKALIKE_DELIMITER, // 12a
-                        Deviation.SHARED_LINE_END, // 17
-                        Deviation.PART_CONTENT_LENGTH, // 24a
-                        Deviation.FOLDED_HEADER, // 20
-                        Deviation.TRANSFER_ENCODING, // 26
-                        Deviation.UNDECODABLE_HEADER, // 37
-                        Deviation.CONTROL_IN_DISPOSITION, // 22a
-                        Deviation.LOOSE_PARAMETER, // 32a
-                        Deviation.REPEATED_PARAMETER, // 31a
-                        Deviation.LOOKALIKE_PARAMETER, // 32b
-                        Deviation.BYTE_ORDER_MARK, // 36a
-                        Deviation.ESCAPED_BACKSLASH, // 34
-                        Deviation.EXTENDED_FILENAME, // 38
-                        Deviation.TWO_FILENAMES, // 39
-                        Deviation.CONFLICTING_FILENAMES, // 39
-                        Deviation.UNUSABLE_EXTENDED_PARAMETER, // 40
-                        Deviation.PARAMETER_CONTINUATION, // 40
-                        Deviation.UNKNOWN_CHARSET, // 45, 45a
-                        Deviation.LOOKALIKE_TYPE_PARAMETER, // 45b
-                        Deviation.AMBIGUOUS_CHARSET, // 45a
-                        Deviation.CHARSET_WITHOUT_ASCII, // 45a
-                        Deviation.NESTED_MULTIPART), // 46
-                all(Preset.STANDARD::reports));
-        assertEquals(
-                EnumSet.of(Deviation.BACKSLASH, Deviation.ENCODED_WORD), // 34, 41
-                all(d -> Preset.STANDARD.accepts(d) && !Preset.STANDARD.reports(d)));
-    }
-
-    @Test
-    void strict_rejectsEachDeviationThatStandardReports_exceptTwoFilenames() {
-        assertEquals(EnumSet.of(Deviation.TWO_FILENAMES, Deviation.ENCODED_WORD), all(Preset.STRICT::accepts));
-        assertEquals(Set.of(), all(Preset.STRICT::reports));
-    }
-
     /** There are more deviations than bits in an int, so a mistake would mix up two of them. */
     @Test
     void everyDeviation_isReportedSeparately() {
@@ -79,11 +35,6 @@ class PresetTest {
             assertTrue(deviations.accept(kind, -1, 3) && deviations.accept(kind, 0, 4));
         }
         assertEquals(2 * all.size(), deviations.count());
-    }
-
-    @Test
-    void compatible_acceptsEverything() {
-        assertEquals(EnumSet.allOf(Deviation.class), all(Preset.COMPATIBLE::accepts));
     }
 
     @Test

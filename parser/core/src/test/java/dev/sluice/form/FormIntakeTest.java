@@ -121,12 +121,6 @@ class FormIntakeTest extends SpooledTest {
                 .getCause();
     }
 
-    private static void runResumed(PushedForm form) {
-        for (Runnable work; (work = form.resumed.poll()) != null; ) {
-            work.run();
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 1000})
     void sink_notReady_pausesTheSourceWithoutBlockingAThread(int chunk) throws IOException {
@@ -153,7 +147,7 @@ class FormIntakeTest extends SpooledTest {
                 first.last.ready();
                 second.last.ready();
                 assertEquals(wanted, form.wanted, "calls of wanted() within the call of the sink");
-                runResumed(form);
+                form.runResumed();
             }
         }
         intake.completion.join().close();
@@ -240,11 +234,11 @@ class FormIntakeTest extends SpooledTest {
         form.intake().finish();
         for (int call = 0; call < 2; call++) { // write, complete
             second.last.ready();
-            runResumed(form);
+            form.runResumed();
         }
         IOException broken = new IOException("broken");
         second.last.fail(broken);
-        runResumed(form);
+        form.runResumed();
         assertSame(broken, failure(form));
         assertEquals("the replaced file cannot be restored: " + target, broken.getSuppressed()[0].getMessage());
         assertEquals(List.of(1), reported);
@@ -259,13 +253,13 @@ class FormIntakeTest extends SpooledTest {
         form.intake().finish();
         for (int call = 0; call < 2; call++) { // write, complete
             second.last.ready();
-            runResumed(form);
+            form.runResumed();
         }
         InputStream content = pipe.inputStream();
         assertEquals(5, content.readNBytes("first".length()).length);
         IOException broken = new IOException("broken");
         second.last.fail(broken);
-        runResumed(form);
+        form.runResumed();
         assertSame(broken, failure(form));
         assertEquals(0, broken.getSuppressed().length);
         assertThrows(IOException.class, content::read);
@@ -279,7 +273,7 @@ class FormIntakeTest extends SpooledTest {
         form.intake().finish();
         for (int call = 0; call < 2; call++) { // write, complete
             store.last.ready();
-            runResumed(form);
+            form.runResumed();
         }
         InputStream content = pipe.inputStream();
         assertEquals(5, content.readNBytes("first".length()).length);
@@ -531,7 +525,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(List.of("write", "close"), sink.calls);
         assertEquals(0, budget.used());
         sink.last.ready(); // too late
-        runResumed(form);
+        form.runResumed();
         assertEquals(List.of("write", "close"), sink.calls);
     }
 
@@ -546,9 +540,9 @@ class FormIntakeTest extends SpooledTest {
             form.intake().finish();
             for (int call = 0; call < 3; call++) { // write and complete of both
                 first.last.ready();
-                runResumed(form);
+                form.runResumed();
                 second.last.ready();
-                runResumed(form);
+                form.runResumed();
             }
             if (seen) {
                 first.last.ready(); // the form is aborted before it finds this out
@@ -601,7 +595,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, form.intake().demand());
         admission.readiness.ready();
         assertEquals(0, form.wanted, "calls of wanted() within the call of the admission");
-        runResumed(form);
+        form.runResumed();
         assertEquals(1, form.wanted);
         assertTrue(form.intake().demand() > 0);
         byte[] body = twoParts();
@@ -622,7 +616,7 @@ class FormIntakeTest extends SpooledTest {
         Upload.feed(form, body, 0, body.length, 1000);
         form.intake().finish();
         admission.readiness.ready(); // the whole form is decoded in one turn
-        runResumed(form);
+        form.runResumed();
         assertTrue(handled.toCompletableFuture().isDone());
         assertEquals(budget.used(), used.get());
         form.intake().completion().toCompletableFuture().join().close();
@@ -668,14 +662,14 @@ class FormIntakeTest extends SpooledTest {
             assertEquals(List.of("publish", "publish", "commit"), calls);
             if (fails) {
                 commit.fail(new IOException("unknown"));
-                runResumed(form);
+                form.runResumed();
                 ExecutionException failure = assertThrows(
                         ExecutionException.class, form.intake().completion().toCompletableFuture()::get);
                 assertEquals("unknown", failure.getCause().getMessage());
                 assertEquals(List.of("publish", "publish", "commit", "retract", "retract"), calls);
             } else {
                 commit.ready();
-                runResumed(form);
+                form.runResumed();
                 form.intake().completion().toCompletableFuture().join().close();
                 assertEquals(List.of("publish", "publish", "commit"), calls);
             }
@@ -726,7 +720,7 @@ class FormIntakeTest extends SpooledTest {
                     form.intake().abort(gone);
                 } else {
                     form.intake().checkPace(System.nanoTime() + TimeUnit.HOURS.toNanos(1));
-                    runResumed(form);
+                    form.runResumed();
                 }
                 assertFalse(form.intake().isOver());
                 assertEquals(1, commit.cancelled.size());
@@ -738,7 +732,7 @@ class FormIntakeTest extends SpooledTest {
                 } else {
                     commit.outcome.ready();
                 }
-                runResumed(form);
+                form.runResumed();
                 assertEquals(
                         fails, form.intake().completion().toCompletableFuture().isCompletedExceptionally());
                 FormSummary.Outcome failed = isAborted ? FormSummary.Outcome.ABORTED : FormSummary.Outcome.FAILED;
@@ -777,7 +771,7 @@ class FormIntakeTest extends SpooledTest {
         DelayedAdmission later = new DelayedAdmission(Readiness.pending());
         PushedForm waiting = PushedForm.create(Upload.BOUNDARY, optionsWith(later));
         later.readiness.fail(full);
-        runResumed(waiting);
+        waiting.runResumed();
         assertSame(full, assertThrows(IOException.class, waiting::finish));
         DelayedAdmission atOnce = new DelayedAdmission(Readiness.pending());
         atOnce.readiness.fail(full);
@@ -821,7 +815,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, form.resumed.size());
         form.intake().checkPace(System.nanoTime() + options().maxSinkWait().toNanos() + 1);
         assertFalse(form.intake().isOver(), "the timer ended the form itself");
-        runResumed(form);
+        form.runResumed();
         assertTrue(form.intake().isOver());
         MultipartException stalled = (MultipartException) failure(form);
         assertEquals(MultipartException.Reason.SINK_STALLED, stalled.reason());
@@ -857,7 +851,7 @@ class FormIntakeTest extends SpooledTest {
         upload.thenRun(written::ready).whenComplete((nothing, failure) -> written.fail(failure));
         upload.completeExceptionally(
                 MultipartException.because(Reason.UNAVAILABLE).build());
-        runResumed(form);
+        form.runResumed();
         assertEquals(Reason.UNAVAILABLE, ((MultipartException) failure(form)).reason());
         assertEquals(
                 FormSummary.Outcome.OVERLOADED,
@@ -873,7 +867,7 @@ class FormIntakeTest extends SpooledTest {
         IOException gone = new IOException("gone");
         form.intake().abort(gone);
         assertTrue(form.intake().isOver());
-        runResumed(form); // the thread comes too late
+        form.runResumed(); // the thread comes too late
         assertSame(gone, failure(form));
         assertEquals(List.of("write", "close"), sink.calls);
         assertEquals(0, budget.used());
@@ -930,7 +924,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(0, slow.resumed.size());
         for (int call = 0; call < 4; call++) { // write and complete of both
             sink.last.ready();
-            runResumed(slow);
+            slow.runResumed();
         }
         assertTrue(slow.intake().demand() > 0);
         now.addAndGet(20 * second);
@@ -939,7 +933,7 @@ class FormIntakeTest extends SpooledTest {
         assertEquals(1, slow.resumed.size());
         slow.intake().offer(Unpooled.wrappedBuffer(new byte[1]));
         assertFalse(slow.intake().isOver(), "the form ended before the thread of the source ended it");
-        runResumed(slow);
+        slow.runResumed();
         assertTrue(slow.intake().isOver());
         assertEquals(0, slow.intake().demand());
         int wakeUps = slow.wanted;
@@ -1008,7 +1002,7 @@ class FormIntakeTest extends SpooledTest {
         form.intake().checkPace(now.get());
         assertEquals(1, form.resumed.size());
         Upload.feed(form, body, 0, body.length, body.length); // sent in time, but read by no thread until now
-        runResumed(form);
+        form.runResumed();
         form.finish().close();
         assertEquals(0, budget.used());
     }
@@ -1021,7 +1015,7 @@ class FormIntakeTest extends SpooledTest {
         form.intake().checkPace(System.nanoTime() + options().maxSinkWait().toNanos() + 1);
         while (!form.intake().isOver()) {
             sink.last.ready();
-            runResumed(form);
+            form.runResumed();
         }
         form.intake().completion.join().close();
         assertEquals(0, budget.used());
@@ -1258,12 +1252,12 @@ class FormIntakeTest extends SpooledTest {
         byte[] body = new Upload().file("f", "f", "x".repeat(1000)).toBytes();
         try (PushedForm form = PushedForm.create(Upload.BOUNDARY, options)) {
             admission.readiness.ready();
-            runResumed(form);
+            form.runResumed();
             assertEquals(List.of(), decoded);
             Upload.feed(form, body, 0, 900, 300);
             for (int chunk = 1; chunk <= 3; chunk++) {
                 sink.last.ready();
-                runResumed(form);
+                form.runResumed();
                 assertEquals(List.of(300L, 600L, 900L).subList(0, chunk), decoded);
             }
         }

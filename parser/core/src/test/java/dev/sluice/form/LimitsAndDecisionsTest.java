@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
+import dev.sluice.Throwing;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -272,11 +273,6 @@ class LimitsAndDecisionsTest extends SpooledTest {
         return reports;
     }
 
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> void throwUnchecked(Throwable thrown) throws T {
-        throw (T) thrown;
-    }
-
     @Test
     void sink_mayThrowTheSameExceptionFromEachCall() {
         IOException broken = new IOException("broken");
@@ -293,7 +289,7 @@ class LimitsAndDecisionsTest extends SpooledTest {
 
             @Override
             public void close() {
-                LimitsAndDecisionsTest.<RuntimeException>throwUnchecked(broken);
+                throw Throwing.<RuntimeException>unchecked(broken);
             }
         };
         FormOptions options = options().decider(part -> PartDecision.to(sink)).build();
