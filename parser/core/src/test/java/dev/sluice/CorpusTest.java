@@ -117,7 +117,7 @@ class CorpusTest {
                 Splits.Partition partition = chunk == 0
                         ? Splits.whole(size)
                         : Splits.uniform(size, chunk).withEmptyChunks();
-                Decoding.assertSame(whole, run.decode(partition, kind), run + " " + kind + " " + partition);
+                Decoding.assertSame(whole, run.decode(partition, kind), run, kind, partition);
                 assertEquals(before, BufferKind.open(), run + " " + kind + " " + partition);
             }
         }
@@ -146,7 +146,7 @@ class CorpusTest {
                             : Splits.twoWayNear(size, run.boundary.value().length() + 8, delimiters(run)));
         }
         for (Splits.Partition partition : partitions) {
-            Decoding.assertSame(whole, run.decode(partition, BufferKind.HEAP), run + " " + partition);
+            Decoding.assertSame(whole, run.decode(partition, BufferKind.HEAP), run, partition);
         }
     }
 

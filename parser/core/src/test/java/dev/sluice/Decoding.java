@@ -10,7 +10,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A run of a decoder over a body in chunks, with all results. */
-public final class Decoding {
+public final class Decoding implements AutoCloseable {
     /** A part. It is {@code complete} after its PART_END. */
     public record Part(
             int index,
@@ -28,6 +28,7 @@ public final class Decoding {
     public record Result(
             List<Part> parts,
             List<ReportedDeviation> deviations,
+            long deviationCount,
             long size,
             @Nullable Failure failure) {
         List<String> reasons() {
@@ -38,9 +39,10 @@ public final class Decoding {
     private final MultipartDecoder decoder;
     private final List<Part> parts = new ArrayList<>();
     private final ByteArrayOutputStream data = new ByteArrayOutputStream();
+    private @Nullable PartHead open;
     private @Nullable Failure failure;
 
-    Decoding(Boundary boundary, MultipartOptions options) {
+    public Decoding(Boundary boundary, MultipartOptions options) {
         this.decoder = MultipartDecoder.create(boundary, options);
     }
 
@@ -63,15 +65,11 @@ public final class Decoding {
         return decode(boundary, options, chunks);
     }
 
-    static Result decode(Boundary boundary, MultipartOptions options, List<ByteBuf> chunks) {
-        Decoding decoding = new Decoding(boundary, options);
-        try {
-            for (ByteBuf chunk : chunks) {
-                decoding.feed(chunk);
-            }
+    /** @param chunks <em>transferred</em> */
+    public static Result decode(Boundary boundary, MultipartOptions options, List<ByteBuf> chunks) {
+        try (Decoding decoding = new Decoding(boundary, options)) {
+            chunks.forEach(decoding::feed);
             return decoding.finish();
-        } finally {
-            decoding.decoder.close();
         }
     }
 
@@ -79,53 +77,36 @@ public final class Decoding {
         return latin1.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    MultipartDecoder decoder() {
+    public MultipartDecoder decoder() {
         return decoder;
     }
 
     /** @param chunk <em>transferred</em> */
-    void feed(ByteBuf chunk) {
+    public void feed(ByteBuf chunk) {
         decoder.feed(chunk);
         drain();
     }
 
-    Result finish() {
-        if (failure == null) {
-            decoder.finish();
-            drain();
-        }
+    public Result finish() {
+        decoder.finish();
+        drain();
         return result();
     }
 
     Result result() {
-        return new Result(List.copyOf(parts), decoder.deviations(), decoder.offset(), failure);
+        List<Part> all = new ArrayList<>(parts);
+        if (open != null) {
+            all.add(part(open, false));
+        }
+        return new Result(all, decoder.deviations(), decoder.deviationCount(), decoder.offset(), failure);
     }
 
-    void drain() {
+    private void drain() {
         try {
             for (; ; ) {
                 switch (decoder.next()) {
                     case PART_BEGIN -> {
-                        String name = decoder.name();
-                        String filename = decoder.filename();
-                        String contentType = decoder.contentType();
-                        PartHead head = decoder.head();
-                        if (!Objects.equals(name, head.name())
-                                || !Objects.equals(filename, head.filename())
-                                || !Objects.equals(contentType, head.contentType())
-                                || head.index() != decoder.partIndex()
-                                || head.offset() != decoder.partOffset()) {
-                            throw new AssertionError(head + " differs from its decoder");
-                        }
-                        parts.add(new Part(
-                                head.index(),
-                                head.headers(),
-                                name,
-                                filename,
-                                contentType,
-                                decoder.partOffset(),
-                                "",
-                                false));
+                        open = head();
                         data.reset();
                     }
                     case DATA -> {
@@ -133,39 +114,62 @@ public final class Decoding {
                         byte[] copy = new byte[bytes.readableBytes()];
                         bytes.getBytes(bytes.readerIndex(), copy);
                         data.writeBytes(copy);
-                        replaceLast(false);
                     }
-                    case PART_END -> replaceLast(true);
+                    case PART_END -> {
+                        parts.add(part(Objects.requireNonNull(open), true));
+                        open = null;
+                        require(decoder.partSize() == data.size(), "the size of the part is " + decoder.partSize());
+                    }
                     case NEED_INPUT, END -> {
                         return;
                     }
                 }
             }
         } catch (MultipartException e) {
+            require(e.offset() == decoder.offset(), "the offset of the decoder is " + decoder.offset());
             failure = new Failure(e.reason(), e.offset(), e.partIndex());
         }
     }
 
-    private void replaceLast(boolean complete) {
-        Part part = parts.get(parts.size() - 1);
-        String body = data.toString(StandardCharsets.ISO_8859_1);
-        parts.set(
-                parts.size() - 1,
-                new Part(
-                        part.index,
-                        part.headers,
-                        part.name,
-                        part.filename,
-                        part.contentType,
-                        part.offset,
-                        body,
-                        complete));
+    private PartHead head() throws MultipartException {
+        PartHead head = decoder.head();
+        require(
+                Objects.equals(decoder.name(), head.name())
+                        && Objects.equals(decoder.filename(), head.filename())
+                        && Objects.equals(decoder.contentType(), head.contentType())
+                        && decoder.partIndex() == head.index()
+                        && decoder.partOffset() == head.offset(),
+                head + " differs from its decoder");
+        return head;
+    }
+
+    private void require(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what + ", after " + parts);
+        }
+    }
+
+    private Part part(PartHead head, boolean complete) {
+        return new Part(
+                head.index(),
+                head.headers(),
+                head.name(),
+                head.filename(),
+                head.contentType(),
+                head.offset(),
+                data.toString(StandardCharsets.ISO_8859_1),
+                complete);
     }
 
     /** Fails with both results if they are not equal. */
-    static void assertSame(Result expected, Result actual, String what) {
+    public static void assertSame(Result expected, Result actual, Object... what) {
         if (!Objects.equals(expected, actual)) {
-            throw new AssertionError(what + "\nexpected " + expected + "\nbut was  " + actual);
+            throw new AssertionError(List.of(what) + "\nexpected " + expected + "\nbut was  " + actual);
         }
+    }
+
+    @Override
+    public void close() {
+        decoder.close();
     }
 }

@@ -48,7 +48,7 @@ class PolicyRowsTest {
                             row.limits(),
                             preset,
                             partition.chunks(row.body(), BufferKind.HEAP),
-                            row.title() + " " + partition);
+                            List.of(row.title(), partition));
                 }
             }
         }

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The result of the reference parser as a {@link Decoding.Result}. */
-final class ReferenceResult {
+public final class ReferenceResult {
     private static final int REPORTED = 100;
 
     /** Its heap buffers do not begin at index 0 of their arrays, like most buffers of a pool. */
@@ -36,22 +36,23 @@ final class ReferenceResult {
     private ReferenceResult() {}
 
     /** Fails if the decoder and the reference parser differ, and otherwise returns their common result. */
-    static Decoding.Result assertSame(
+    public static Decoding.Result assertSame(
             Outcome outcome,
             String contentType,
             byte[] body,
             ReferenceLimits limits,
             Preset preset,
             List<ByteBuf> chunks,
-            String what) {
+            Object what) {
         MultipartOptions options =
                 DecoderProbe.limits(limits).preset(preset).allocator(ALLOCATOR).build();
         Decoding.Result actual;
         try {
             actual = Decoding.decode(Boundary.anyMultipart(contentType, preset), options, chunks);
         } catch (MultipartException e) {
+            chunks.forEach(ByteBuf::release);
             actual = new Decoding.Result(
-                    List.of(), List.of(), 0, new Decoding.Failure(e.reason(), e.offset(), e.partIndex()));
+                    List.of(), List.of(), 0, 0, new Decoding.Failure(e.reason(), e.offset(), e.partIndex()));
         }
         Decoding.Result expected = of(outcome, actual.size());
         if (!expected.equals(actual)) {
@@ -77,7 +78,12 @@ final class ReferenceResult {
         Decoding.Failure failure = error == null
                 ? null
                 : new Decoding.Failure(MultipartException.Reason.valueOf(error.reason()), error.offset(), error.part());
-        return new Decoding.Result(parts, deviations, error == null ? outcome.bodySize() : decodedSize, failure);
+        return new Decoding.Result(
+                parts,
+                deviations,
+                outcome.deviations().size(),
+                error == null ? outcome.bodySize() : decodedSize,
+                failure);
     }
 
     private static Decoding.Part part(Outcome.Part part, boolean complete) {

@@ -49,14 +49,6 @@ final class Bytes extends ByteArrayOutputStream {
         return this;
     }
 
-    boolean isSame(Bytes other) {
-        return count == other.count && startsWith(other);
-    }
-
-    boolean startsWith(Bytes other) {
-        return count >= other.count && Arrays.equals(buf, 0, other.count, other.buf, 0, other.count);
-    }
-
     /** {@return the index of {@code wanted} at or after {@code from}, or -1} */
     static int indexOf(byte[] bytes, byte[] wanted, int from) {
         for (int at = from; at <= bytes.length - wanted.length; at++) {

@@ -1,17 +1,22 @@
 package dev.sluice.fuzz;
 
 import dev.sluice.Boundary;
+import dev.sluice.Decoding.Part;
+import dev.sluice.Decoding.Result;
 import dev.sluice.MultipartException;
+import dev.sluice.PartHead.Header;
 import dev.sluice.Preset;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A form with names, file names, header fields and contents chosen by the fuzzer, encoded according to RFC 2046 section
- * 5.1.1, RFC 7578 section 4 and RFC 9110 section 5.6.4. It provides the bytes and the expected transcript.
+ * 5.1.1, RFC 7578 section 4 and RFC 9110 section 5.6.4. It provides the bytes and the expected result.
  */
 final class EncodedForm {
     static final String BCHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_,-./:=? ";
@@ -27,7 +32,7 @@ final class EncodedForm {
     private final Input in;
     private final String boundary;
     private final Bytes body = new Bytes(1024);
-    private final Transcript meaning = new Transcript();
+    private final List<Part> parts = new ArrayList<>();
     private boolean sameWithBareLf = true;
 
     private EncodedForm(Input in) {
@@ -57,8 +62,9 @@ final class EncodedForm {
         return sameWithBareLf;
     }
 
-    Transcript meaning() {
-        return meaning;
+    /** {@return the expected result} */
+    Result meaning() {
+        return new Result(parts, List.of(), 0, body.size(), null);
     }
 
     /**
@@ -88,7 +94,6 @@ final class EncodedForm {
             body.add("\r\n");
         }
         body.add("--").add(boundary).add("--").add(CLOSE[flags >> 1 & 3]);
-        meaning.ends(body.size());
     }
 
     private void part(int index) {
@@ -97,7 +102,7 @@ final class EncodedForm {
         String filename = (flags & 1) == 0 ? null : text();
         String type = (flags & 2) == 0 ? null : "application/x-" + token();
         Bytes headers = new Bytes(128);
-        Transcript fields = new Transcript();
+        List<Header> fields = new ArrayList<>();
         if ((flags & 4) != 0) {
             field(headers, fields, "X-" + token(), text());
         }
@@ -116,19 +121,18 @@ final class EncodedForm {
             field(headers, fields, "Content-Transfer-Encoding", ENCODINGS[in.below(ENCODINGS.length)]);
         }
         body.add(headers.toByteArray()).add("\r\n");
-        meaning.partBegins(index, body.size(), name, filename, type)
-                .append(fields)
-                .dataBegins();
+        int offset = body.size();
         byte[] content = content((flags & 64) != 0);
         body.add(content);
-        meaning.data(content).partEnds(content.length);
+        String latin1 = new String(content, StandardCharsets.ISO_8859_1);
+        parts.add(new Part(index, fields, name, filename, type, offset, latin1, true));
     }
 
-    private void field(Bytes headers, Transcript fields, String name, String value) {
+    private void field(Bytes headers, List<Header> fields, String name, String value) {
         String blanks = PADDING[in.below(PADDING.length)];
         byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
         headers.add(name).add(":").add(blanks).add(bytes).add(blanks).add("\r\n");
-        fields.header(name, trimmed(bytes));
+        fields.add(new Header(name, new String(trimmed(bytes), StandardCharsets.UTF_8)));
     }
 
     /** Strips the leading and trailing blanks. The value contains no control characters. */

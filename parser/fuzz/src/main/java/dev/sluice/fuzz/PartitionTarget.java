@@ -1,5 +1,8 @@
 package dev.sluice.fuzz;
 
+import dev.sluice.DecoderProbe;
+import dev.sluice.Decoding;
+import dev.sluice.Decoding.Result;
 import dev.sluice.MultipartOptions;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.SplittableRandom;
@@ -20,35 +23,35 @@ public final class PartitionTarget {
         Source source = setup.source();
         MultipartOptions options = setup.options(ALLOCATOR);
         SplittableRandom random = setup.cuts();
-        Transcript whole = Decoding.of(setup.boundary(), options, source, Decoding::feedWhole);
+        Result whole = Decoding.decode(setup.boundary(), options, source.chunks(0, source::size));
         twoStates(setup, options, source, random, whole);
-        Transcript cut = Decoding.of(setup.boundary(), options, source, each -> each.feedRest(random));
-        Transcript.requireSame(whole, cut, "cut at random", setup);
+        Result cut = Decoding.decode(setup.boundary(), options, source.chunks(0, Source.sizes(random)));
+        Decoding.assertSame(whole, cut, "cut at random", setup);
         int chunk = 1 + random.nextInt(8);
         if (chunk > 1 || source.size() <= BYTE_BY_BYTE) {
-            Transcript chunks = Decoding.of(setup.boundary(), options, source, each -> each.feedRest(chunk));
-            Transcript.requireSame(whole, chunks, "in chunks of " + chunk, setup);
+            Result chunks = Decoding.decode(setup.boundary(), options, source.chunks(0, () -> chunk));
+            Decoding.assertSame(whole, chunks, "in chunks of " + chunk, setup);
         }
         source.requireNothingHeld(ALLOCATOR, setup);
     }
 
     private static void twoStates(
-            Setup setup, MultipartOptions options, Source source, SplittableRandom random, Transcript whole) {
+            Setup setup, MultipartOptions options, Source source, SplittableRandom random, Result whole) {
         int end = random.nextInt(source.size() + 1);
         int cut = random.nextInt(end + 1);
-        try (Decoding one = new Decoding(setup.boundary(), options, source);
-                Decoding two = new Decoding(setup.boundary(), options, source)) {
-            one.feedTo(end);
-            two.feedTo(cut);
-            two.feedTo(end);
-            if (one.stateHash() != two.stateHash()) {
+        try (Decoding one = new Decoding(setup.boundary(), options);
+                Decoding two = new Decoding(setup.boundary(), options)) {
+            one.feed(source.slice(0, end));
+            two.feed(source.slice(0, cut));
+            two.feed(source.slice(cut, end));
+            if (DecoderProbe.stateHash(one.decoder()) != DecoderProbe.stateHash(two.decoder())) {
                 throw new AssertionError(
                         "the state after " + end + " bytes depends on the cut at " + cut + "\n" + setup);
             }
-            one.feedTo(source.size());
-            two.feedRest(random);
-            Transcript.requireSame(whole, one.finish(), "cut at " + end, setup);
-            Transcript.requireSame(whole, two.finish(), "cut at " + cut + ", " + end + " and at random", setup);
+            one.feed(source.slice(end, source.size()));
+            source.chunks(end, Source.sizes(random)).forEach(two::feed);
+            Decoding.assertSame(whole, one.finish(), "cut at " + end, setup);
+            Decoding.assertSame(whole, two.finish(), "cut at " + cut + ", " + end + " and at random", setup);
         }
     }
 }

@@ -1,28 +1,29 @@
 package dev.sluice.fuzz;
 
-import dev.sluice.Boundary;
-import dev.sluice.MultipartException;
+import dev.sluice.ReferenceResult;
 import dev.sluice.testkit.Outcome;
 import dev.sluice.testkit.ReferenceParser;
-import io.netty.buffer.UnpooledByteBufAllocator;
 
 /** Agreement with the reference parser: the same parts, data, deviations, error and offset. */
 public final class ReferenceTarget {
-    private static final UnpooledByteBufAllocator ALLOCATOR = Setup.countingAllocator();
-
     private ReferenceTarget() {}
 
     /** Called by the fuzzer. */
-    public static void fuzzerTestOneInput(byte[] bytes) throws MultipartException {
+    public static void fuzzerTestOneInput(byte[] bytes) {
         Setup setup = Setup.of(bytes);
         Outcome outcome = ReferenceParser.parse(
                 setup.contentType(), setup.body(), setup.preset().toString(), setup.limits());
-        Transcript expected = Transcript.of(outcome);
         Source source = setup.source();
-        Boundary boundary = Boundary.anyMultipart(setup.contentType(), setup.preset()); // valid in every preset
-        Transcript actual =
-                Decoding.of(boundary, setup.options(ALLOCATOR), source, each -> each.feedRest(setup.cuts()));
-        Transcript.requireSame(expected, actual, "differs from the reference parser", setup);
-        source.requireNothingHeld(ALLOCATOR, setup);
+        ReferenceResult.assertSame(
+                outcome,
+                setup.contentType(),
+                setup.body(),
+                setup.limits(),
+                setup.preset(),
+                source.chunks(0, Source.sizes(setup.cuts())),
+                setup);
+        if (source.held() != 0) {
+            throw new AssertionError("leaked: " + source.held() + " slices\n" + setup);
+        }
     }
 }
