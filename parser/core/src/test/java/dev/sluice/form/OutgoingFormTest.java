@@ -3,6 +3,7 @@ package dev.sluice.form;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,10 +13,10 @@ import dev.sluice.MultipartException.Reason;
 import dev.sluice.NameEscaping;
 import dev.sluice.PartHead;
 import dev.sluice.Preset;
+import dev.sluice.Received;
 import dev.sluice.Throwing;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
@@ -27,7 +28,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Flow;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -40,42 +40,7 @@ class OutgoingFormTest extends SpooledTest {
             .toBytes();
 
     private final OutgoingForm out = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
-    private final Received received = new Received();
-
-    /** A subscriber that collects the body, and counts the calls of {@code onComplete}. */
-    private static final class Received implements Flow.Subscriber<ByteBuf> {
-        private final ByteArrayOutputStream body = new ByteArrayOutputStream();
-        private Flow.Subscription subscription;
-        private int buffers;
-        private int completions;
-        private Throwable failure;
-        private Runnable onBuffer = () -> subscription.request(1);
-
-        @Override
-        public void onSubscribe(Flow.Subscription subscription) {
-            this.subscription = subscription;
-        }
-
-        @Override
-        public void onNext(ByteBuf bytes) {
-            assertEquals(0, completions);
-            body.writeBytes(ByteBufUtil.getBytes(bytes));
-            bytes.release();
-            buffers++;
-            onBuffer.run();
-        }
-
-        @Override
-        public void onError(Throwable reason) {
-            assertEquals(null, failure);
-            failure = reason;
-        }
-
-        @Override
-        public void onComplete() {
-            completions++;
-        }
-    }
+    private final Received<ByteBuf> received = new Received<>(0);
 
     private static PartDecision decide(OutgoingForm out, PartHead head) {
         return switch (head.name()) {
@@ -126,9 +91,8 @@ class OutgoingFormTest extends SpooledTest {
     void parts_atEverySplit_areSentRenamedOrDropped() throws IOException {
         for (int size = 1; size <= FORM.length; size++) {
             OutgoingForm each = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
-            Received body = new Received();
+            Received<ByteBuf> body = new Received<>(1);
             each.subscribe(body);
-            body.subscription.request(1);
             FormOptions options = each.options(FormOptions.inMemory(budget), head -> decide(each, head))
                     .build();
             try (each;
@@ -138,7 +102,7 @@ class OutgoingFormTest extends SpooledTest {
             }
             assertEquals(
                     List.of("subject null text/plain Sea", "photo a.jpg null 123", "empty b.jpg null "),
-                    read(each.contentType(), body.body));
+                    read(each.contentType(), body.bytes));
             assertEquals(1, body.completions);
         }
     }
@@ -151,17 +115,17 @@ class OutgoingFormTest extends SpooledTest {
             out.subscribe(received);
             in.runResumed();
             assertEquals(0, in.intake().demand());
-            received.onBuffer = () -> {};
+            received.onChunk = () -> {};
             received.subscription.request(1);
             in.runResumed();
             assertTrue(in.intake().demand() > 0);
             in.intake().offer(Unpooled.wrappedBuffer(FORM));
-            assertEquals(1, received.buffers);
+            assertEquals(1, received.sizes.size());
             assertFalse(in.intake().isOver());
             for (int sent = 2; sent <= 5; sent++) {
                 received.subscription.request(1);
                 in.runResumed();
-                assertEquals(sent, received.buffers);
+                assertEquals(sent, received.sizes.size());
             }
             in.intake().finish();
             assertEquals(0, received.completions);
@@ -177,9 +141,8 @@ class OutgoingFormTest extends SpooledTest {
         for (int end = 0; end < FORM.length - 2; end++) {
             byte[] truncated = Arrays.copyOf(FORM, end);
             OutgoingForm each = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
-            Received body = new Received();
+            Received<ByteBuf> body = new Received<>(1);
             each.subscribe(body);
-            body.subscription.request(1);
             FormOptions options = each.options(FormOptions.inMemory(budget), head -> decide(each, head))
                     .build();
             assertThrows(MultipartException.class, () -> {
@@ -197,20 +160,20 @@ class OutgoingFormTest extends SpooledTest {
     @Test
     void outgoingRequest_endsEarlyAtAnyBuffer_formFails() {
         IOException rejected = new IOException("the other server responds with 403");
-        List<Function<Received, Runnable>> ways = List.of(
+        List<Function<Received<ByteBuf>, Runnable>> ways = List.of(
                 body -> () -> body.subscription.cancel(), body -> () -> body.subscription.request(0), body -> () -> {
                     throw new IllegalStateException("a broken subscriber");
                 });
         for (int at = 1; at <= 6; at++) {
             for (int way = 0; way <= ways.size(); way++) {
                 OutgoingForm each = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT);
-                Received body = new Received();
+                Received<ByteBuf> body = new Received<>(0);
                 each.subscribe(body);
                 body.subscription.request(1);
                 Runnable end = way < ways.size() ? ways.get(way).apply(body) : () -> each.abort(rejected);
                 int last = at;
-                body.onBuffer = () -> {
-                    if (body.buffers < last) {
+                body.onChunk = () -> {
+                    if (body.sizes.size() < last) {
                         body.subscription.request(1);
                     } else {
                         end.run();
@@ -238,14 +201,14 @@ class OutgoingFormTest extends SpooledTest {
     @Test
     void subscriber_throwsCheckedException_waitingFormFails() throws IOException {
         Exception broken = new Exception("a broken subscriber");
-        received.onBuffer = () -> {};
+        received.onChunk = () -> {};
         subscribe();
         try (out;
                 PushedForm in = PushedForm.create(Upload.BOUNDARY, options(Preset.STANDARD))) {
             in.runResumed();
             in.intake().offer(Unpooled.wrappedBuffer(FORM));
-            assertEquals(1, received.buffers);
-            received.onBuffer = () -> {
+            assertEquals(1, received.sizes.size());
+            received.onChunk = () -> {
                 throw Throwing.<RuntimeException>unchecked(broken);
             };
             received.subscription.request(1);
@@ -267,7 +230,6 @@ class OutgoingFormTest extends SpooledTest {
 
     @Test
     void response_afterCompleteRequest_doesNotFailTheForm() throws IOException {
-        received.onBuffer = () -> received.subscription.request(1);
         subscribe();
         send(FORM, 1000);
         out.abort(new IOException("too late"));
@@ -281,7 +243,7 @@ class OutgoingFormTest extends SpooledTest {
         in.intake().abort(new IOException("the connection is closed"));
         out.subscribe(received);
         assertEquals("the form of the client was rejected or is incomplete", received.failure.getMessage());
-        Received second = new Received();
+        Received<ByteBuf> second = new Received<>(0);
         out.subscribe(second);
         second.subscription.request(1);
         second.subscription.cancel();
@@ -327,7 +289,7 @@ class OutgoingFormTest extends SpooledTest {
     void emptyFileInput_isSentUnlessItHasContent() throws IOException {
         subscribe();
         send(new Upload().file("photo", "", "").toBytes(), 1000);
-        assertEquals(List.of("photo  application/octet-stream "), read(out.contentType(), received.body));
+        assertEquals(List.of("photo  application/octet-stream "), read(out.contentType(), received.bytes));
         PartSink sink = OutgoingForm.create(NameEscaping.REJECT, ByteBufAllocator.DEFAULT)
                 .part("photo", "", null);
         assertThrows(IllegalArgumentException.class, () -> sink.write(Unpooled.wrappedBuffer(FORM)));
@@ -344,38 +306,18 @@ class OutgoingFormTest extends SpooledTest {
                 .part("Content-Disposition: form-data; name=\"e\"\r\nContent-Transfer-Encoding: base64\r\n", "U2Vh")
                 .toBytes();
         send(form, 1000);
-        assertEquals(List.of("n a null A", "n b null B", "e null null Sea"), read(out.contentType(), received.body));
+        assertEquals(List.of("n a null A", "n b null B", "e null null Sea"), read(out.contentType(), received.bytes));
     }
 
     @Test
     void publisher_sendsForm() throws IOException {
-        ByteArrayOutputStream body = new ByteArrayOutputStream();
-        int[] ends = new int[2];
+        Received<ByteBuffer> body = new Received<>(Long.MAX_VALUE);
         assertEquals(-1, out.publisher().contentLength());
-        out.publisher().subscribe(new Flow.Subscriber<>() {
-            @Override
-            public void onSubscribe(Flow.Subscription subscription) {
-                subscription.request(Long.MAX_VALUE);
-            }
-
-            @Override
-            public void onNext(ByteBuffer bytes) {
-                body.write(bytes.array(), bytes.position(), bytes.remaining());
-            }
-
-            @Override
-            public void onError(Throwable reason) {
-                ends[0]++;
-            }
-
-            @Override
-            public void onComplete() {
-                ends[1]++;
-            }
-        });
+        out.publisher().subscribe(body);
         send(FORM, 10);
-        assertEquals(3, read(out.contentType(), body).size());
-        assertEquals(List.of(0, 1), List.of(ends[0], ends[1]));
+        assertEquals(3, read(out.contentType(), body.bytes).size());
+        assertNull(body.failure);
+        assertEquals(1, body.completions);
     }
 
     @Test
@@ -398,27 +340,11 @@ class OutgoingFormTest extends SpooledTest {
             }
         };
         content.writeZero(8);
-        List<Throwable> failures = new ArrayList<>();
-        out.publisher().subscribe(new Flow.Subscriber<>() {
-            @Override
-            public void onSubscribe(Flow.Subscription subscription) {
-                subscription.request(Long.MAX_VALUE);
-            }
-
-            @Override
-            public void onNext(ByteBuffer head) {}
-
-            @Override
-            public void onError(Throwable reason) {
-                failures.add(reason);
-            }
-
-            @Override
-            public void onComplete() {}
-        });
+        Received<ByteBuffer> body = new Received<>(Long.MAX_VALUE);
+        out.publisher().subscribe(body);
         PartSink part = out.part("a", null, null);
         assertSame(noMemory, assertThrows(OutOfMemoryError.class, () -> part.write(content)));
-        assertEquals(List.of(noMemory), failures);
+        assertSame(noMemory, body.failure);
         assertEquals(1, content.refCnt());
         content.release();
     }
