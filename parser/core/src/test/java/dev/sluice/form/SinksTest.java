@@ -144,7 +144,6 @@ class SinksTest extends SpooledTest {
         Path empty = root.resolve("empty");
         writeAndPublish(PartSink.toFile(spool, empty));
         assertEquals("", Files.readString(empty));
-        assertEquals(0, spool.files());
     }
 
     @Test
@@ -164,7 +163,6 @@ class SinksTest extends SpooledTest {
             sink.close();
         }
         assertEquals("of another", Files.readString(names.get(0)));
-        assertEquals(0, spool.files());
     }
 
     @Test
@@ -199,7 +197,6 @@ class SinksTest extends SpooledTest {
                         () -> PartSink.toFile(spool, target, StandardCopyOption.REPLACE_EXISTING, option));
             }
         }
-        assertEquals(0, spool.files());
     }
 
     /** A sink that the test can publish or make fail. The test adds its name to {@code visible}; a retraction removes it. */
