@@ -54,8 +54,8 @@ class AbortMatrixTest {
                 .part(
                         "Content-Disposition: form-data; name=b\r\nContent-Transfer-Encoding: base64\r\n",
                         "QUJDREVGR0hJSktMTU5PUA==")
-                .part(
-                        "Content-Disposition: form-data; name=n\r\nContent-Type: multipart/mixed; boundary=y\r\n",
+                .nested(
+                        "n",
                         "--y\r\nContent-Disposition: attachment; filename=a\r\n\r\nnested and spilled\r\n"
                                 + "--y\r\n\r\nB\r\n--y--")
                 .file("peek", "l", "%PDF-1.7 and more")

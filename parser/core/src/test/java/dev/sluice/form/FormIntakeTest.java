@@ -204,7 +204,8 @@ class FormIntakeTest extends SpooledTest {
                 }
             };
         }
-        PushedForm form = new Upload().field("a", "1").field("b", "2").field("c", "3").receive(options(sinks));
+        PushedForm form =
+                new Upload().field("a", "1").field("b", "2").field("c", "3").receive(options(sinks));
         assertThrows(IOException.class, form::finish);
         assertEquals(List.of("part 1", "part 0"), retracted);
     }
@@ -463,9 +464,7 @@ class FormIntakeTest extends SpooledTest {
         MemoryBudget small = MemoryBudget.of(48 << 10, 0, 0); // two header sections and 20 small parts
         Upload upload = new Upload();
         for (int i = 0; i < 20; i++) {
-            upload.part(
-                    "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                    "--y\r\n\r\nA\r\n--y--");
+            upload.nested("f", "--y\r\n\r\nA\r\n--y--");
         }
         FormOptions options =
                 FormOptions.inMemory(small).preset(Preset.COMPATIBLE).build();

@@ -386,9 +386,7 @@ class FormTest extends SpooledTest {
     private static Upload nested() {
         return new Upload()
                 .field("before", "1")
-                .part(
-                        "Content-Disposition: form-data; name=files\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                        "--y\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\nA\r\n"
+                .nested("files", "--y\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\nA\r\n"
                                 + "--y\r\nContent-Type: text/plain\r\n\r\nB\r\n--y--")
                 .field("after", "2");
     }
@@ -445,10 +443,7 @@ class FormTest extends SpooledTest {
 
     @Test
     void truncatedNestedBody_isRejectedWithItsOffsetInTheWholeBody() {
-        Upload upload = new Upload()
-                .part(
-                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                        "--y\r\n\r\nA");
+        Upload upload = new Upload().nested("f", "--y\r\n\r\nA");
         MultipartException rejected = assertThrows(
                 MultipartException.class,
                 () -> upload.read(compatible(options()).build()));
@@ -462,9 +457,7 @@ class FormTest extends SpooledTest {
     void deviationsInNestedBodies_haveOffsetsInTheWholeBodyAndALimit() throws IOException {
         Upload upload = new Upload();
         for (int i = 0; i < 60; i++) {
-            upload.part(
-                    "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                    "--y\r\nX: \u00FF\r\n\r\nA\r\n--y\r\nX: \u00FF\r\n\r\nB\r\n--y--");
+            upload.nested("f", "--y\r\nX: \u00FF\r\n\r\nA\r\n--y\r\nX: \u00FF\r\n\r\nB\r\n--y--");
         }
         try (MultipartForm form = upload.read(compatible(options()).build())) {
             assertEquals(100, form.deviations().size());
@@ -481,10 +474,7 @@ class FormTest extends SpooledTest {
     @ValueSource(strings = {"--y--", ""})
     void summary_countsAllDeviationsInNestedBodies(String close) throws IOException {
         AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
-        Upload upload = new Upload()
-                .part(
-                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                        "--y\r\nX: \u00FF\r\n\r\nA\r\n".repeat(101) + close);
+        Upload upload = new Upload().nested("f", "--y\r\nX: \u00FF\r\n\r\nA\r\n".repeat(101) + close);
         FormOptions options = compatible(options()).metrics(end::set).build();
         if (close.isEmpty()) {
             assertThrows(MultipartException.class, () -> upload.read(options));
@@ -499,10 +489,7 @@ class FormTest extends SpooledTest {
     @Test
     void unknownCharsetInANestedBody_isReportedForFieldsOnly() throws IOException {
         for (String filename : List.of("", "; filename=a")) {
-            Upload upload = new Upload()
-                    .part(
-                            "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                            "--y\r\nContent-Disposition: attachment" + filename
+            Upload upload = new Upload().nested("f", "--y\r\nContent-Disposition: attachment" + filename
                                     + "\r\nContent-Type: text/plain; charset=klingon\r\n\r\nA\r\n--y--");
             try (MultipartForm form = upload.read(compatible(options()).build())) {
                 assertEquals(filename.isEmpty() ? List.of(Deviation.UNKNOWN_CHARSET) : List.of(), kinds(form));
@@ -513,10 +500,7 @@ class FormTest extends SpooledTest {
     @Test
     void nestedBodyInANestedBody_isNotExpanded() throws IOException {
         String inner = "--z\r\n\r\ninner\r\n--z--";
-        Upload upload = new Upload()
-                .part(
-                        "Content-Disposition: form-data; name=f\r\nContent-Type: multipart/mixed; boundary=y\r\n",
-                        "--y\r\nContent-Type: multipart/mixed; boundary=z\r\n\r\n" + inner + "\r\n--y--");
+        Upload upload = new Upload().nested("f", "--y\r\nContent-Type: multipart/mixed; boundary=z\r\n\r\n" + inner + "\r\n--y--");
         try (MultipartForm form = upload.read(compatible(options()).build())) {
             assertEquals(List.of(inner), form.texts("f"));
         }

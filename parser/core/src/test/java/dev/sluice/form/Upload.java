@@ -36,6 +36,12 @@ public final class Upload {
         return this;
     }
 
+    /** Adds a part that contains a body with the boundary {@code y}. */
+    Upload nested(String name, String value) {
+        String disposition = "Content-Disposition: form-data; name=" + name + "\r\n";
+        return part(disposition + "Content-Type: multipart/mixed; boundary=y\r\n", value);
+    }
+
     byte[] toBytes() {
         return (body + "--x--\r\n").getBytes(StandardCharsets.ISO_8859_1);
     }

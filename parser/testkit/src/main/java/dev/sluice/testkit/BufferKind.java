@@ -124,11 +124,6 @@ public enum BufferKind {
                 + pooled;
     }
 
-    /** {@return the number of recorded accesses to buffers of the two PARANOID kinds, in all tests so far} */
-    public static long recordedAccesses() {
-        return LeakDetection.recorded();
-    }
-
     private static Maker copy(IntFunction<ByteBuf> allocation) {
         return (source, from, to) -> allocation.apply(to - from).writeBytes(source, from, to - from);
     }

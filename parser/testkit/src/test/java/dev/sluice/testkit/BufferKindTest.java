@@ -84,12 +84,12 @@ class BufferKindTest {
     void paranoidKinds_recordAccesses() {
         ByteBuf paranoid = BufferKind.PARANOID_DIRECT.wrap(SOURCE, 0, 20);
         ByteBuf counted = BufferKind.LEAK_AWARE_DIRECT.wrap(SOURCE, 0, 20);
-        long before = BufferKind.recordedAccesses();
+        long before = LeakDetection.recorded();
         counted.getByte(0);
         paranoid.unwrap().getByte(0);
-        assertEquals(before, BufferKind.recordedAccesses());
+        assertEquals(before, LeakDetection.recorded());
         paranoid.getByte(0);
-        assertEquals(before + 1, BufferKind.recordedAccesses());
+        assertEquals(before + 1, LeakDetection.recorded());
         paranoid.release();
         counted.release();
     }
