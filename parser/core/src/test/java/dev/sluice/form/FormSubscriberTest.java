@@ -63,6 +63,16 @@ class FormSubscriberTest extends SpooledTest {
         return FormOptions.builder(spool, budget).spillThreshold(1000);
     }
 
+    /** {@return a sink that is ready again when {@code written} is ready} */
+    private static PartSink sink(Readiness written) {
+        return new IdleSink() {
+            @Override
+            public Readiness write(ByteBuf data) {
+                return written;
+            }
+        };
+    }
+
     private void runQueued() {
         for (Runnable task = queued.poll(); task != null; task = queued.poll()) {
             task.run();
@@ -103,13 +113,7 @@ class FormSubscriberTest extends SpooledTest {
     @Test
     void buffers_areRequested_whileThereIsDemand() throws Exception {
         Readiness slow = Readiness.pending();
-        IdleSink sink = new IdleSink() {
-            @Override
-            public Readiness write(ByteBuf data) {
-                return slow;
-            }
-        };
-        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink)), HEAD, Runnable::run);
+        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink(slow))), HEAD, Runnable::run);
         form.start(requests::request);
         assertEquals(1, requests.count);
         byte[] body = new Upload().file("f", "f", "y".repeat(1000)).toBytes();
@@ -308,13 +312,7 @@ class FormSubscriberTest extends SpooledTest {
     @Test
     void subscription_isUsedByOneThreadAtATime() throws Exception {
         Readiness slow = Readiness.pending();
-        IdleSink sink = new IdleSink() {
-            @Override
-            public Readiness write(ByteBuf data) {
-                return slow;
-            }
-        };
-        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink)), HEAD, Runnable::run);
+        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink(slow))), HEAD, Runnable::run);
         byte[] body = new Upload().file("f", "f", "y".repeat(1000)).toBytes();
         AtomicInteger callers = new AtomicInteger();
         AtomicInteger calls = new AtomicInteger();
@@ -399,13 +397,7 @@ class FormSubscriberTest extends SpooledTest {
             depth[0]--;
         };
         Readiness slow = Readiness.pending();
-        IdleSink sink = new IdleSink() {
-            @Override
-            public Readiness write(ByteBuf data) {
-                return slow;
-            }
-        };
-        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink)), HEAD, caller);
+        FormSubscriber form = subscriber(options().decider(part -> PartDecision.to(sink(slow))), HEAD, caller);
         byte[] body = new Upload().file("f", "f", "y").toBytes();
         int close = "\r\n--x--\r\n".length();
         Queue<ByteBuf> buffers = new ArrayDeque<>();

@@ -261,6 +261,7 @@ class FormTest extends SpooledTest {
         }
         InputStream memory = form.parts().get(0).inputStream();
         InputStream file = form.parts().get(1).inputStream();
+        assertEquals('s', file.read());
         assertEquals(1, OpenFiles.below(spool.path()).size());
         form.close();
         form.close();
@@ -268,6 +269,7 @@ class FormTest extends SpooledTest {
             assertEquals(
                     "the stream is closed",
                     assertThrows(IOException.class, closed::read).getMessage());
+            assertThrows(IOException.class, () -> closed.read(new byte[10]));
         }
         assertThrows(IllegalStateException.class, form.parts().get(0)::inputStream);
         assertEquals(List.of(), OpenFiles.below(spool.path()));
@@ -386,7 +388,9 @@ class FormTest extends SpooledTest {
     private static Upload nested() {
         return new Upload()
                 .field("before", "1")
-                .nested("files", "--y\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\nA\r\n"
+                .nested(
+                        "files",
+                        "--y\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\nA\r\n"
                                 + "--y\r\nContent-Type: text/plain\r\n\r\nB\r\n--y--")
                 .field("after", "2");
     }
@@ -489,7 +493,10 @@ class FormTest extends SpooledTest {
     @Test
     void unknownCharsetInANestedBody_isReportedForFieldsOnly() throws IOException {
         for (String filename : List.of("", "; filename=a")) {
-            Upload upload = new Upload().nested("f", "--y\r\nContent-Disposition: attachment" + filename
+            Upload upload = new Upload()
+                    .nested(
+                            "f",
+                            "--y\r\nContent-Disposition: attachment" + filename
                                     + "\r\nContent-Type: text/plain; charset=klingon\r\n\r\nA\r\n--y--");
             try (MultipartForm form = upload.read(compatible(options()).build())) {
                 assertEquals(filename.isEmpty() ? List.of(Deviation.UNKNOWN_CHARSET) : List.of(), kinds(form));
@@ -500,7 +507,8 @@ class FormTest extends SpooledTest {
     @Test
     void nestedBodyInANestedBody_isNotExpanded() throws IOException {
         String inner = "--z\r\n\r\ninner\r\n--z--";
-        Upload upload = new Upload().nested("f", "--y\r\nContent-Type: multipart/mixed; boundary=z\r\n\r\n" + inner + "\r\n--y--");
+        Upload upload = new Upload()
+                .nested("f", "--y\r\nContent-Type: multipart/mixed; boundary=z\r\n\r\n" + inner + "\r\n--y--");
         try (MultipartForm form = upload.read(compatible(options()).build())) {
             assertEquals(List.of(inner), form.texts("f"));
         }

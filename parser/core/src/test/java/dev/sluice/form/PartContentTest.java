@@ -1,7 +1,6 @@
 package dev.sluice.form;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -289,19 +288,6 @@ class PartContentTest extends SpooledTest {
                 assertEquals("small", part(form, "small").text());
             }
         }
-    }
-
-    @Test
-    void streamOfAFile_throwsOnceTheFormIsClosed() throws IOException {
-        InputStream stream;
-        try (MultipartForm form = form()) {
-            stream = part(form, "large").inputStream();
-            assertEquals('l', stream.read());
-            assertFalse(OpenFiles.below(spool.path()).isEmpty());
-        }
-        assertThrows(IOException.class, stream::read);
-        assertThrows(IOException.class, () -> stream.read(new byte[10]));
-        assertEquals(List.of(), OpenFiles.below(spool.path()));
     }
 
     /** {@return a form of equal bytes in several segments of memory, the last of them nearly full} */
