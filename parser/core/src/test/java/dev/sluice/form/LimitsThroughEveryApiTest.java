@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every limit at N - 1, N and N + 1, with and without file names, through every API; {@code LimitsTest} tests the decoder. */
+/** Every limit at N - 1, N and N + 1, with and without file names, through every API. {@code LimitsTest} has more bodies. */
 class LimitsThroughEveryApiTest extends SpooledTest {
     private static final Boundary BOUNDARY = Boundary.of("x");
 

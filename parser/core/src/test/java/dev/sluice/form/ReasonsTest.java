@@ -136,6 +136,9 @@ class ReasonsTest {
         assertEquals(row.message().contains("part 0") ? 0 : -1, failure.partIndex());
         boolean limited = failure.kind() == Kind.LIMIT_EXCEEDED || failure.kind() == Kind.OVERLOADED;
         assertEquals(limited, failure.setting() != null);
+        if (failure.kind() == Kind.LIMIT_EXCEEDED) { // Spring MVC recognizes a limit by these words
+            assertTrue(row.message().matches("the (size|count) of .* exceeds the limit of .*"));
+        }
     }
 
     @Test
