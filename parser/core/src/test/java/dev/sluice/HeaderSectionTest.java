@@ -2,14 +2,11 @@ package dev.sluice;
 
 import static dev.sluice.Verdict.A;
 import static dev.sluice.Verdict.ALL;
-import static dev.sluice.Verdict.STRICT;
 import static dev.sluice.Verdict.assertRejected;
 import static dev.sluice.Verdict.headers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.sluice.Decoding.Result;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.buffer.ChunkMemory;
 import dev.sluice.header.Deviations;
@@ -21,29 +18,6 @@ import org.junit.jupiter.api.Test;
 
 /** Cases of header sections that are not in {@link PolicyRowsTest}. */
 class HeaderSectionTest {
-    /** The blanks may include a fold. The first of them may be before or after the line end. */
-    @Test
-    void blanksAfterEqualsSign_areReportedAtFirstBlank() {
-        for (String value : List.of(
-                "form-data; name=^ \r\n a",
-                "form-data; name=^\t \t\r\n a",
-                "form-data; name=\r\n^ a",
-                "form-data; name=\r\n^\t \ta",
-                "form-data; name=^ a",
-                "form-data;\r\n name=^ \r\n\ta")) {
-            String marked = Verdict.disposition(value);
-            Result result = Verdict.decode(Verdict.COMPATIBLE, Verdict.unmarked(marked));
-            assertEquals("a", result.parts().get(0).name(), value);
-            assertEquals(
-                    List.of((long) marked.indexOf('^')),
-                    result.deviations().stream()
-                            .filter(each -> each.kind() == Deviation.DISPOSITION_SYNTAX)
-                            .map(ReportedDeviation::offset)
-                            .toList(),
-                    value);
-        }
-    }
-
     @Test
     void controlByteInValue_isRejected_exceptInQuotedParameter() {
         for (int b = 0; b < 256; b++) {
@@ -58,51 +32,12 @@ class HeaderSectionTest {
                     Reason.MALFORMED_HEADER,
                     0);
             String quoted = headers("Content-Disposition: form-data; name=\"a^" + (char) b + "\"\r\n");
-            assertRejected(b == 0 ? ALL : List.of(STRICT), quoted, Reason.MALFORMED_HEADER, 0);
+            assertRejected(b == 0 ? ALL : List.of(Preset.STRICT), quoted, Reason.MALFORMED_HEADER, 0);
             if (b != 0) {
                 Verdict.assertReported(Preset.STANDARD, quoted, Deviation.CONTROL_IN_DISPOSITION, 0);
                 Verdict.assertAccepted(Preset.COMPATIBLE, Verdict.unmarked(quoted));
             }
         }
-    }
-
-    @Test
-    void transferEncoding_outsideOfFormData_isChecked() throws MultipartException {
-        Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
-        byte[] body = Decoding.bytes("--x\r\nContent-Transfer-Encoding: base64\r\n\r\ndg==\r\n--x--");
-        Result result = Decoding.decode(mixed, body, MultipartOptions.defaults(), 1);
-        assertNull(result.failure());
-        assertEquals(List.of(new ReportedDeviation(Deviation.TRANSFER_ENCODING, 0, 32)), result.deviations());
-        MultipartOptions strict = MultipartOptions.builder().preset(STRICT).build();
-        assertEquals(
-                new Decoding.Failure(Reason.UNSUPPORTED_TRANSFER_ENCODING, 32, 0),
-                Decoding.decode(mixed, body, strict, 1).failure());
-    }
-
-    @Test
-    void headers_outsideOfFormData_mayBeMissing() throws MultipartException {
-        Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
-        Result result = Decoding.decode(mixed, Decoding.bytes("--x\r\n\r\nv\r\n--x--"), MultipartOptions.defaults(), 1);
-        assertNull(result.failure());
-        assertEquals("v", result.parts().get(0).body());
-        assertNull(result.parts().get(0).name());
-        assertNull(result.parts().get(0).filename());
-        assertNull(result.parts().get(0).contentType());
-        assertEquals(List.of(), result.parts().get(0).headers());
-    }
-
-    @Test
-    void twoLimits_exceededAtOneByte_reportTheLimitOfThePart() {
-        MultipartOptions options = MultipartOptions.builder()
-                .maxHeaderBytesPerPart(50)
-                .maxHeaderBytes(50)
-                .build();
-        String section = "X: " + "v".repeat(60);
-        assertRejected(
-                options,
-                "--x\r\n" + section.substring(0, 50) + "^" + section.substring(50),
-                Reason.HEADER_SECTION_TOO_LARGE,
-                0);
     }
 
     @Test

@@ -224,60 +224,6 @@ class MultipartDecoderTest {
     }
 
     @Test
-    void deviation_outsideOfParts_isReportedOnce() {
-        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.FALSE_DELIMITER);
-        Result result = Verdict.decode(reporting, "--x!\r\n--x!\r\n" + part("v") + "\r\n--x--\r\n");
-        assertEquals(List.of(new ReportedDeviation(Deviation.FALSE_DELIMITER, -1, 3)), result.deviations());
-
-        String form = part("v\r\n--x!\r\n--x!") + "\r\n--x--\r\n";
-        long first = form.indexOf('!');
-        assertEquals(
-                List.of(new ReportedDeviation(Deviation.FALSE_DELIMITER, 0, first)),
-                Verdict.decode(reporting, form).deviations());
-    }
-
-    @Test
-    void paddingOfCloseDelimiter_isReportedWithAnyLineEnd() {
-        String form = part("b") + "\r\n--x--";
-        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.TRANSPORT_PADDING);
-        for (String end : List.of("\r\n", "\n", "")) {
-            Result result = Decoding.decode(form + ' ' + end, reporting);
-            assertEquals(
-                    new ReportedDeviation(Deviation.TRANSPORT_PADDING, -1, form.length()),
-                    result.deviations().get(0),
-                    end);
-        }
-    }
-
-    @Test
-    void deviations_ofLines_areReportedInOrder() {
-        Preset reporting = Preset.COMPATIBLE.reporting(Deviation.FOLDED_HEADER, Deviation.BARE_LF_IN_HEADER);
-        assertEquals(List.of("FOLDED_HEADER", "BARE_LF_IN_HEADER"), kinds(reporting, "A: b\r\n c\r\nD: e\n"));
-        assertEquals(List.of("BARE_LF_IN_HEADER", "FOLDED_HEADER"), kinds(reporting, "D: e\nA: b\r\n c\r\n"));
-        assertEquals(List.of("FOLDED_HEADER"), kinds(reporting, "A: b\r\n c\r\n"));
-        assertEquals(List.of("BARE_LF_IN_HEADER"), kinds(reporting, "A: b\n"));
-        assertEquals(List.of(), kinds(reporting, "A: b\r\n"));
-    }
-
-    private static List<String> kinds(Preset preset, String lines) {
-        return Verdict.decode(preset, Verdict.headers(lines + CD)).deviations().stream()
-                .map(each -> each.kind().name())
-                .toList();
-    }
-
-    @Test
-    void limit_exceeded_isReportedAtFirstByteAboveIt() {
-        MultipartOptions small = MultipartOptions.builder()
-                .maxPreambleBytes(0)
-                .maxEpilogueBytes(3)
-                .build();
-        Verdict.assertRejected(small, "^a", Reason.PREAMBLE_TOO_LARGE, -1);
-        Verdict.assertRejected(small, part("v") + "\r\n--x--\r\nabc^d", Reason.EPILOGUE_TOO_LARGE, -1);
-        assertEquals(
-                List.of(), Verdict.decode(small, part("v") + "\r\n--x--\r\nabc").reasons());
-    }
-
-    @Test
     void preamble_exceedsLimitAtLookalike_isTooLarge() {
         MultipartOptions options = MultipartOptions.builder()
                 .preset(Preset.STRICT.accepting(Deviation.PREAMBLE))
@@ -285,26 +231,6 @@ class MultipartDecoderTest {
                 .build();
         Result result = Decoding.decode("ab\r--x\r\n", options, Integer.MAX_VALUE);
         assertEquals(new Failure(Reason.PREAMBLE_TOO_LARGE, 5, -1), result.failure());
-    }
-
-    /** The line that looks like a delimiter is held back, and delivered when it turns out to be data. */
-    @Test
-    void partLimit_exceededWithinFalseDelimiter_isRejected() {
-        MultipartOptions options = MultipartOptions.builder()
-                .preset(Preset.COMPATIBLE)
-                .maxPartBytes(5)
-                .build();
-        Result result = Decoding.decode(part("abc\r\n--x-") + "\r\n--x--\r\n", options, Integer.MAX_VALUE);
-        assertEquals(new Failure(Reason.PART_TOO_LARGE, part("").length() + 5, 0), result.failure());
-    }
-
-    @Test
-    void preamble_tooLargeForStrict_hasReasonPreamble() {
-        String form = "\r\n" + part("v") + "\r\n--x--\r\n";
-        for (String marked : List.of(
-                "^" + "p".repeat(4096) + form, "^" + "p".repeat(4097) + form, "\r\n--^" + "p".repeat(100_000))) {
-            Verdict.assertRejected(Verdict.STRICT, marked, Reason.PREAMBLE, -1);
-        }
     }
 
     @Test

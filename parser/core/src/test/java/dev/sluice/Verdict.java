@@ -16,10 +16,7 @@ import java.util.List;
  * reported; the mark is removed from the body. Every body is decoded as a whole and byte by byte.
  */
 final class Verdict {
-    static final Preset STANDARD = Preset.STANDARD;
-    static final Preset STRICT = Preset.STRICT;
-    static final Preset COMPATIBLE = Preset.COMPATIBLE;
-    static final List<Preset> ALL = List.of(STANDARD, STRICT, COMPATIBLE);
+    static final List<Preset> ALL = List.of(Preset.STANDARD, Preset.STRICT, Preset.COMPATIBLE);
 
     /** The header line of a form field called {@code a}. */
     static final String A = "Content-Disposition: form-data; name=\"a\"\r\n";
