@@ -35,66 +35,6 @@ class DifferentialsTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long BLANKS = ProofSize.of("sluice.blanks", 2 << 20, 20 << 20);
 
-    /** Asserts that every byte of the data is delivered, for one chunk, any two chunks, and many chunks. */
-    private static void assertNothingIsLost(String data, Preset preset) {
-        byte[] body = Run.bytes(Run.HEAD + data + Run.TAIL);
-        MultipartOptions options = MultipartOptions.builder().preset(preset).build();
-        for (int chunkSize = 1; chunkSize <= body.length; chunkSize++) {
-            assertData(Run.of(new ByteArrayInputStream(body), options, chunkSize), data, "in chunks of " + chunkSize);
-            assertData(Run.of(new TwoReads(body, chunkSize), options, body.length), data, "cut at " + chunkSize);
-        }
-    }
-
-    private static void assertData(Run run, String data, String how) {
-        run.assertAccepted();
-        assertEquals(List.of(new Run.Part("a", null, data)), run.parts, how);
-    }
-
-    /** A stream whose first read returns only the first bytes. */
-    private static final class TwoReads extends ByteArrayInputStream {
-        private final int first;
-
-        TwoReads(byte[] bytes, int first) {
-            super(bytes);
-            this.first = first;
-        }
-
-        @Override
-        public synchronized int read(byte[] target, int from, int length) {
-            return super.read(target, from, pos < first ? Math.min(length, first - pos) : length);
-        }
-    }
-
-    @Test
-    void cve_2024_8925_dataStartingLikeDelimiter_isKept() {
-        for (String data : List.of(
-                "\r\n--",
-                "\r\n-",
-                "\r\n",
-                "\r",
-                "\n--y",
-                "a--x",
-                "a--x--",
-                "a\r\n--y\r\n--",
-                "\r\n\r\n--\r\n-",
-                "\r\n--\r\n--\r\n--X",
-                "")) {
-            for (Preset preset : List.of(Preset.STANDARD, Preset.STRICT)) {
-                assertNothingIsLost(data, preset);
-            }
-        }
-        assertNothingIsLost("\n--x", Preset.STANDARD);
-        assertNothingIsLost("\r--x", Preset.STANDARD);
-        for (String data : List.of("a\r", "\r\r", "\r\r\n", "a\r\r\n-", "\r\n\r", "ab\rcd\r\r")) {
-            for (Preset preset : Run.PRESETS) {
-                assertNothingIsLost(data, preset);
-            }
-        }
-        for (String data : List.of("\r\n--xy", "\r\n--x y", "a\r\n--x-b", "\r\n--x\rz", "\r\n--x \t-\r\n--x\r\r\n")) {
-            assertNothingIsLost(data, Preset.COMPATIBLE);
-        }
-    }
-
     @Tag("sized")
     @Test
     @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD)
