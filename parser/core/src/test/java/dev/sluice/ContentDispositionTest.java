@@ -7,11 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.sluice.MultipartException.Reason;
-import io.netty.buffer.Unpooled;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests of single Content-Disposition values. */
@@ -146,35 +144,6 @@ class ContentDispositionTest {
     }
 
     @Test
-    void encodedWord_hasAtLeastFourCharacters() throws MultipartException {
-        assertEquals(
-                "b",
-                Heads.of("form-data; name=a; filename=\"=??=\"; filename*=UTF-8''b")
-                        .filename());
-        assertEquals(
-                "=?=",
-                Heads.of("form-data; name=a; filename=\"=?=\"; filename*=UTF-8''b")
-                        .filename());
-    }
-
-    @Test
-    void continuations_withBlanksQuotesAndEscapes_areJoined() throws MultipartException {
-        assertEquals(
-                "a\"b c",
-                Heads.of(
-                                "form-data; name=a; filename*0 = \"a\\\"b\"; filename*1 =\" c\"; filename** = x; filename*2x=d",
-                                COMPATIBLE)
-                        .filename());
-        assertEquals(
-                "0123456789",
-                Heads.of(
-                                "form-data; name=a; filename*0=0; filename*1=1; filename*2=2; filename*3=3; filename*4=4"
-                                        + "; filename*5=5; filename*6=6; filename*7=7; filename*8=8; filename*9=9; filename*-=x; filename*a=y",
-                                COMPATIBLE)
-                        .filename());
-    }
-
-    @Test
     void offset_countsBytesOfHeaderCharset() {
         MultipartException e = assertThrows(MultipartException.class, () -> Heads.of("form-data; name=\"\u00fc\"b"));
         assertEquals(Heads.FIELD.length() + "form-data; name=\"\"".length() + 2, e.offset());
@@ -228,37 +197,5 @@ class ContentDispositionTest {
                 .preset(Preset.STRICT)
                 .headerCharset(charset)
                 .build();
-    }
-
-    @Test
-    void malformedDisposition_outsideOfFormData_isIgnored() throws MultipartException {
-        Boundary mixed = Boundary.anyMultipart("multipart/mixed; boundary=x");
-        try (MultipartDecoder decoder = MultipartDecoder.create(mixed)) {
-            decoder.feed(Unpooled.wrappedBuffer(Decoding.bytes("--x\r\n"
-                    + "Content-Disposition: attachment; name=a; filename=f; =\r\n\r\n\r\n"
-                    + "--x\r\n"
-                    + "Content-Disposition: attachment; name=a; filename=f\r\n\r\n\r\n"
-                    + "--x\r\n"
-                    + "Content-Disposition: attachment; filename*=UTF-8''%C3%BC\r\n\r\n\r\n"
-                    + "--x\r\nContent-Disposition: ;;;=\r\n\r\n\r\n"
-                    + "--x\r\n\r\n\r\n"
-                    + "--x--")));
-            assertNames(decoder, null, null);
-            assertNames(decoder, "a", "f");
-            assertNames(decoder, null, "\u00fc");
-            assertNames(decoder, null, null);
-            assertNames(decoder, null, null);
-            assertEquals(List.of(), decoder.deviations());
-        }
-    }
-
-    private static void assertNames(MultipartDecoder decoder, @Nullable String name, @Nullable String filename)
-            throws MultipartException {
-        assertEquals(MultipartDecoder.Event.PART_BEGIN, decoder.next());
-        assertEquals(name, decoder.name());
-        assertEquals(filename, decoder.filename());
-        assertEquals(name, decoder.head().name());
-        assertEquals(filename, decoder.head().filename());
-        assertEquals(MultipartDecoder.Event.PART_END, decoder.next());
     }
 }
