@@ -364,7 +364,8 @@ class ChunkMemoryTest {
             ByteBuf chunk = kind.of(BODY, 10, 900);
             long before = LeakDetection.recorded();
             memory.open(chunk);
-            DelimiterSearch search = new DelimiterSearch(Delimiter.of("xyz".getBytes(US_ASCII)), false, 0, DelimiterSearch.MAX_KERNEL_INDEX);
+            DelimiterSearch search = new DelimiterSearch(
+                    Delimiter.of("xyz".getBytes(US_ASCII)), false, 0, DelimiterSearch.MAX_KERNEL_INDEX);
             int at = search.find(memory, memory.start(), memory.end());
             assertEquals(memory.end(), at + search.matchEnd());
             for (int i = memory.start(); i < memory.end(); i++) {
