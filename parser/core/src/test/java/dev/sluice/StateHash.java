@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 
 /**
  * A 64-bit hash of everything that influences the future of a decoder. Except for collisions, equal hashes mean equal results. Used by
- * {@link SplitProofTest} and by the fuzzer.
+ * {@link SplitProofTest} and {@link ExplorationTest}.
  */
 public final class StateHash {
     private long value = 0xcbf29ce484222325L;

@@ -31,4 +31,11 @@ public final class HeaderState {
             hash.add(section.fields[i]);
         }
     }
+
+    /** {@return everything that decides what the section does with the next byte, except the names of its fields} */
+    public static String text(HeaderSection section) {
+        int dashes = section.state == HeaderSection.State.DASHES ? section.scanned - section.lineStart : 0;
+        return " " + section.state + " size " + section.scanned + " of " + section.limit + " fields " + section.count
+                + " dashes " + dashes;
+    }
 }
