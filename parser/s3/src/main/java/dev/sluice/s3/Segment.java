@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Flow;
+import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32;
@@ -16,8 +17,8 @@ import software.amazon.awssdk.core.async.AsyncRequestBody;
 /**
  * The body of one request. It can be sent more than once: each subscription starts with the first byte.
  *
- * <p>The received bytes are copied into blocks on the heap, which are never used again. The client of the SDK queues the last buffers of a
- * body on its event loop, and may send them after the request was cancelled. It must not send the bytes of another form then.
+ * <p>The received bytes are copied into new blocks on the heap, which never hold other content later. The client of the SDK queues the last
+ * buffers of a body on its event loop, and may send them after the request was cancelled. It must not send the bytes of another form then.
  *
  * <p>The small segments of a form share {@link SegmentMemory#SMALL} bytes, and their owner calls {@link #makeRoom} as bytes arrive. A
  * segment becomes leased with {@link #lease}: its capacity is then fixed.
@@ -126,21 +127,31 @@ public final class Segment implements Flow.Publisher<ByteBuffer> {
         }
     }
 
-    /** Ends the use of the memory that is charged for this segment. */
+    /** Ends the use of the memory that is charged for this segment. A second call has no effect. */
     void release() {
         blocks = List.of();
         smallMemory.addAndGet(-charged);
-        if (isLeased) {
-            whenFree.accept(capacity);
+        charged = 0;
+        long freed = capacity;
+        capacity = 0;
+        if (isLeased && freed > 0) {
+            whenFree.accept(freed);
         }
     }
 
     // ---- for the store
 
+    /** {@inheritDoc} After the segment was released, a new subscription fails. */
     @Override
     public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
         ByteBuffer[] all =
                 blocks.stream().map(block -> block.duplicate().flip()).toArray(ByteBuffer[]::new);
+        if (all.length == 0 && size > 0) {
+            SubmissionPublisher<ByteBuffer> failed = new SubmissionPublisher<>(Runnable::run, 1);
+            failed.closeExceptionally(new IllegalStateException("the segment was released"));
+            failed.subscribe(subscriber);
+            return;
+        }
         FlowAdapters.toFlowPublisher(AsyncRequestBody.fromRemainingByteBuffersUnsafe(all))
                 .subscribe(subscriber);
     }

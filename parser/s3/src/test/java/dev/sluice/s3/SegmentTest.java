@@ -1,5 +1,6 @@
 package dev.sluice.s3;
 
+import static dev.sluice.s3.Uploads.failure;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,11 +10,15 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Random;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.FlowAdapters;
+import software.amazon.awssdk.core.async.SdkPublisher;
 
 class SegmentTest {
     private static final int MIB = 1 << 20;
@@ -26,6 +31,7 @@ class SegmentTest {
     @AfterEach
     void release() {
         segment.release();
+        segment.release(); // has no effect
         assertEquals(0, smallMemory.get());
         assertEquals(segment.isLeased() ? 8 * MIB : 0, freed.get());
     }
@@ -67,13 +73,15 @@ class SegmentTest {
     }
 
     @Test
-    void subscription_startsAtTheFirstByte_andIsEmptyAfterTheRelease() {
+    void subscription_startsAtTheFirstByte_andFailsAfterTheRelease() {
         byte[] bytes = "x".repeat(70_000).concat("end").getBytes(StandardCharsets.US_ASCII);
         Segment sent = Segment.of(bytes);
         assertArrayEquals(bytes, MemoryStore.bytes(sent));
         assertArrayEquals(bytes, MemoryStore.bytes(sent));
         sent.release();
-        assertEquals(0, Blocks.of(sent).memory, "a cancelled request keeps the bytes");
+        Throwable failure =
+                failure(SdkPublisher.adapt(FlowAdapters.toPublisher(sent)).subscribe(more -> {}));
+        assertEquals("the segment was released", failure.getMessage());
     }
 
     /** A client can send each byte as a chunk of HTTP. */
@@ -88,12 +96,16 @@ class SegmentTest {
 
     @Test
     void add_beyondTheCapacity_leavesTheRest() {
+        byte[] content = new byte[9 * MIB + 1000];
+        new Random(1).nextBytes(content);
+        ByteBuf data = Unpooled.wrappedBuffer(content);
         assertTrue(segment.makeRoom(1000));
-        add(Unpooled.wrappedBuffer(new byte[1000]));
+        segment.add(data, whole);
+        assertEquals(1000, data.readerIndex());
         segment.lease(8 * MIB);
-        ByteBuf data = Unpooled.wrappedBuffer(new byte[9 * MIB]);
         segment.add(data, whole);
         assertTrue(segment.isFull());
+        assertArrayEquals(Arrays.copyOf(content, 8 * MIB), MemoryStore.bytes(segment));
         assertEquals(MIB + 1000, data.readableBytes());
         assertEquals(8 * MIB, Blocks.of(segment).memory);
     }
