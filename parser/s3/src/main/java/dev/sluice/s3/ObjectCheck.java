@@ -50,8 +50,9 @@ record ObjectCheck(S3AsyncClient client, String bucket, Retries retries) {
     private CompletableFuture<Stored> lookAt(
             Target target, long size, String crc32, String composite, @Nullable Throwable failure) {
         return Futures.compose(head(target), (found, problem) -> {
-            if (problem != null
-                    && failure != null) { // unless the store has rejected the request, the object may be stored
+            if (problem != null && failure != null && problem != failure) {
+                // If the store did not clearly reject the request, the object may be stored.
+                // The failed check is then the reason.
                 boolean isRejected = Retries.isPermanent(failure) || problem instanceof ResponseException;
                 Throwable reason = isRejected ? failure : problem;
                 reason.addSuppressed(isRejected ? problem : failure);

@@ -5,6 +5,7 @@ import static dev.sluice.s3.Uploads.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -296,6 +297,15 @@ class ResponseTest {
         Throwable failure = failure(store.put(target, Segment.of(CONTENT)));
         assertEquals(message, failure.getMessage());
         assertEquals(1, failure.getSuppressed().length);
+    }
+
+    @Test
+    void object_whoseRequestAndCheckFailWithTheSameException_isReportedByIt() {
+        IOException broken = new IOException("broken");
+        client.sent = CompletableFuture.failedFuture(broken);
+        client.headed = CompletableFuture.failedFuture(broken);
+        ObjectStore.Target target = new ObjectStore.Target("key", "text/plain", Map.of(), false);
+        assertSame(broken, failure(store.put(target, Segment.of(CONTENT))));
     }
 
     @Test
