@@ -1019,7 +1019,10 @@ class CommitTest {
         network.lost = name -> name.startsWith("delete");
         get(sinks.probe());
         network.lost = NONE;
-        assertEquals(1, bucket.keys().size());
+        Set<String> left = bucket.keys();
+        assertEquals(1, left.size());
+        get(sinks.sweep());
+        assertEquals(left, bucket.keys());
         sweepLater(Duration.ofDays(1));
         sweepLater(Duration.ofDays(8));
         assertEquals(Set.of(), bucket.keys());
@@ -1113,12 +1116,12 @@ class CommitTest {
         assertEquals(0, few.used());
     }
 
-    /** {@return a store whose timers never expire, so that waiting forms are served only when memory is returned} */
-    private MemoryStore withoutTimers() {
+    /** {@return a store whose timers complete like {@code timer}} */
+    private MemoryStore store(CompletableFuture<Void> timer) {
         return new MemoryStore(bucket, new MemoryStore.Network() {
             @Override
             public CompletableFuture<Void> after(Duration delay) {
-                return new CompletableFuture<>();
+                return timer;
             }
         });
     }
@@ -1142,7 +1145,7 @@ class CommitTest {
     void memoryOfAWait_cancelledAtTheSameTime_isReturned() throws Exception {
         AtomicReference<CompletableFuture<Long>> cancelled = new AtomicReference<>(new CompletableFuture<>());
         MemoryBudget few = MemoryBudget.of(8 * MIB);
-        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), withoutTimers(), () -> {
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), store(new CompletableFuture<>()), () -> {
             cancelled.get().cancel(true); // the clock is read after the memory was reserved
             return 0;
         });
@@ -1165,7 +1168,8 @@ class CommitTest {
     @Test
     void formThatWaits_isServedBeforeOthers() throws Exception {
         MemoryBudget few = MemoryBudget.of(64 * MIB);
-        SegmentMemory memory = new SegmentMemory(few, Duration.ofMinutes(MINUTES), withoutTimers(), System::nanoTime);
+        SegmentMemory memory =
+                new SegmentMemory(few, Duration.ofMinutes(MINUTES), store(new CompletableFuture<>()), System::nanoTime);
         memory.admit().join();
         memory.admit().join();
         long first = memory.tryLease(5 * MIB);
@@ -1378,16 +1382,22 @@ class CommitTest {
 
     @Test
     void closedStore_failsFormsThatWaitForMemory() throws Exception {
-        network.isClosed = true;
-        MemoryBudget budget = MemoryBudget.of(8 * MIB);
-        S3Sinks few = sharing(budget);
-        try (MemoryBudget.Account others = budget.open()) {
-            others.reserve(3 * MIB);
-            S3Form form = few.newForm();
-            Readiness admitted = form.admit();
-            assertTrue(admitted.isReady());
-            assertEquals("closed", admitted.failure().getMessage());
-            form.ended();
+        CompletableFuture<Void> timer = new CompletableFuture<>();
+        MemoryBudget few = MemoryBudget.of(8 * MIB);
+        SegmentMemory memory = new SegmentMemory(few, Duration.ofSeconds(30), store(timer), () -> 0);
+        memory.admit().join();
+        long size = memory.lease(5 * MIB, false).join();
+        try (MemoryBudget.Account others = few.open()) {
+            others.reserve(few.room());
+            List<CompletableFuture<Long>> waiting =
+                    List.of(memory.lease(size, true), memory.lease(size, false), memory.admit());
+            timer.completeExceptionally(new IOException("closed"));
+            for (CompletableFuture<Long> each : waiting) {
+                assertTrue(each.isDone());
+                assertEquals("closed", failure(each).getMessage());
+            }
         }
+        memory.returnSegment(size);
+        memory.end();
     }
 }
