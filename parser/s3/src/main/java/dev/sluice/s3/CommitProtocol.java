@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><th>key</th><th>content</th><th>written</th></tr>
  * <tr><td>{@code <prefix>.open/<id>/<n>}</td><td>an <em>intent</em>: file {@code n} may exist, or an upload of it</td><td>before
  * anything of that file</td></tr>
+ * <tr><td>{@code <prefix>.open/<id>/probe}</td><td>an intent without a form; sweeps end it like a form</td><td>by {@link #probe}, which
+ * deletes it</td></tr>
  * <tr><td>{@code <prefix><id>/<n>}</td><td>file {@code n}</td><td>when it has arrived</td></tr>
  * <tr><td>{@code <prefix><id>/form.json}</td><td>the {@link FormRecord}: committed, or ended (a <em>tombstone</em>)</td><td>last, with
  * {@code If-None-Match: *}</td></tr>

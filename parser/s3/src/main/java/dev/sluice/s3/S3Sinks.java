@@ -115,7 +115,7 @@ public class S3Sinks {
 
     /**
      * The result of a sweep: how many forms it ended, how many uploads it aborted, and how many files it deleted. No committed form lists any
-     * of these files.
+     * of these files. A {@link #probe} whose process was killed counts as a form.
      */
     public record Swept(int forms, int uploads, int objects) {}
 

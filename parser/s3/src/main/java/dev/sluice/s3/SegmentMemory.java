@@ -168,7 +168,7 @@ final class SegmentMemory {
         return waiting.granted;
     }
 
-    /** @param closed why all forms fail that wait, or null */
+    /** @param closed the failure of all waiting forms because the store was closed; null to serve them */
     private void serve(@Nullable Throwable closed) {
         for (Runnable turn = next(closed); turn != null; turn = next(closed)) {
             turn.run(); // without the lock
