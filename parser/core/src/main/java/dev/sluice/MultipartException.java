@@ -72,7 +72,10 @@ public final class MultipartException extends IOException {
         MISSING_NAME("the Content-Disposition has no name"),
         DUPLICATE_PARAMETER("a parameter of the Content-Disposition occurs twice"),
         UNSUPPORTED_TRANSFER_ENCODING("the Content-Transfer-Encoding is not 7bit, 8bit or binary"),
-        /** The body of a part is malformed in a transfer encoding that the options decode (RFC 2045 section 6.8). */
+        /**
+         * The body of a part is malformed in a transfer encoding that the options decode (RFC 2045 section 6.8), or the body of the request
+         * in its chunks or compression.
+         */
         MALFORMED_TRANSFER_ENCODING("the bytes of a part are not valid in its Content-Transfer-Encoding"),
         TOO_MANY_PARTS(Setting.MAX_PARTS, "the count of parts"),
         TOO_MANY_FILES(Setting.MAX_FILES, "the count of parts with a file name"),

@@ -799,17 +799,27 @@ class FormIntakeTest extends SpooledTest {
         assertEquals("the upload could not be stored in time (maxSinkWait; part 0 \"a\")", stalled.getMessage());
     }
 
-    /** As by the Netty handler, if too many bytes arrive at once. */
     @Test
-    void abort_becauseOfALimit_isReportedAsSuch() throws IOException {
+    void abort_isReportedAsAbortedOnlyIfTheClientDisconnected() throws IOException {
+        assertAborted(FormSummary.Outcome.LIMIT_EXCEEDED, Reason.BODY_TOO_LARGE, rejection(Reason.BODY_TOO_LARGE));
+        assertAborted(FormSummary.Outcome.MALFORMED, Reason.MALFORMED_HEADER, rejection(Reason.MALFORMED_HEADER));
+        assertAborted(FormSummary.Outcome.FAILED, null, new OutOfMemoryError("no thread, on purpose"));
+        assertAborted(FormSummary.Outcome.ABORTED, null, rejection(Reason.TRUNCATED));
+        assertAborted(FormSummary.Outcome.ABORTED, null, new IOException("connection reset, on purpose"));
+    }
+
+    private static MultipartException rejection(Reason reason) {
+        return MultipartException.because(reason).build();
+    }
+
+    private void assertAborted(FormSummary.Outcome outcome, @Nullable Reason reason, Throwable failure)
+            throws IOException {
         AtomicReference<@Nullable FormSummary> end = new AtomicReference<>();
         FormOptions options = FormOptions.inMemory(budget).metrics(end::set).build();
-        PushedForm.create(Upload.BOUNDARY, options)
-                .intake()
-                .abort(MultipartException.because(Reason.BODY_TOO_LARGE).build());
+        PushedForm.create(Upload.BOUNDARY, options).intake().abort(failure);
         FormSummary summary = Objects.requireNonNull(end.get());
-        assertEquals(FormSummary.Outcome.LIMIT_EXCEEDED, summary.outcome());
-        assertEquals(Reason.BODY_TOO_LARGE, summary.reason());
+        assertEquals(outcome, summary.outcome());
+        assertEquals(reason, summary.reason());
     }
 
     /** A stage that depends on a failed one passes a {@link CompletionException} to its callbacks. */

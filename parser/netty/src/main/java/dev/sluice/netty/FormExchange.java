@@ -9,7 +9,6 @@ import dev.sluice.form.FormSource;
 import dev.sluice.form.MultipartForm;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.DefaultHttpResponse;
@@ -84,7 +83,7 @@ final class FormExchange implements FormSource {
         FormIntake opened;
         try {
             if (malformed != null) {
-                throw new CorruptedFrameException(malformed);
+                throw malformedHttp(Reason.MALFORMED_HEADER, malformed);
             }
             options = Objects.requireNonNull(receiver.options(options), "FormReceiver.options returned null");
             opened = group.forms().receive(this, options);
@@ -205,7 +204,8 @@ final class FormExchange implements FormSource {
             content.release();
         }
         if (content.decoderResult().isFailure()) {
-            abort(new CorruptedFrameException(content.decoderResult().cause()));
+            abort(malformedHttp(
+                    Reason.MALFORMED_TRANSFER_ENCODING, content.decoderResult().cause()));
         } else if (content instanceof LastHttpContent last) {
             trailers = last.trailingHeaders();
             Objects.requireNonNull(intake).finish();
@@ -235,6 +235,13 @@ final class FormExchange implements FormSource {
                 Objects.requireNonNull(intake).abort(e);
             }
         }
+    }
+
+    static MultipartException malformedHttp(Reason reason, Throwable cause) {
+        return MultipartException.because(reason)
+                .saying("the request is malformed HTTP")
+                .cause(cause)
+                .build();
     }
 
     void checkPace() {

@@ -4,7 +4,6 @@ import dev.sluice.MultipartException;
 import dev.sluice.form.FormOptions;
 import dev.sluice.form.MultipartForm;
 import io.netty.buffer.Unpooled;
-import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -44,30 +43,29 @@ public interface FormReceiver {
     /**
      * {@return the response if there is no form, or if {@link #received} has failed; <em>transferred</em>} If the
      * response has {@code Connection: close}, the connection is closed even if it could be kept open. By default, a
-     * {@link MultipartException} determines the status and the body of the response. Any other failure leads to 400 if
-     * the request is malformed HTTP, and to 500 otherwise; a failure that leads to 500 is logged. Called on any thread:
-     * do not block.
+     * {@link MultipartException} determines the status and the body of the response. Any other failure leads to 500, and is
+     * logged. Called on any thread: do not block.
      *
-     * @param failure a {@link MultipartException}, a {@link DecoderException} if the request is malformed HTTP, or an exception of a sink
-     *     or the application. If the executor rejects the form, the reason is {@link MultipartException.Reason#UNAVAILABLE}, and the
-     *     status is 503. If the client has closed the connection, so that no response can be sent, the reason is {@link
-     *     MultipartException.Reason#TRUNCATED}, and the cause is a {@link java.nio.channels.ClosedChannelException}
+     * @param failure a {@link MultipartException}, or an exception of a sink or the application. If the request is malformed HTTP, the
+     *     reason is {@link MultipartException.Reason#MALFORMED_HEADER} for its head, and {@link
+     *     MultipartException.Reason#MALFORMED_TRANSFER_ENCODING} for damaged chunks or compression. The cause is the exception of Netty. If
+     *     the executor rejects the form, the reason is {@link MultipartException.Reason#UNAVAILABLE}, and the status is 503. If the client
+     *     has closed the connection, so that no response can be sent, the reason is {@link MultipartException.Reason#TRUNCATED}, and the
+     *     cause is a {@link java.nio.channels.ClosedChannelException}
      */
     default FullHttpResponse failed(Throwable failure) {
         return rejection(failure);
     }
 
     private static FullHttpResponse rejection(Throwable failure) {
-        int status = failure instanceof MultipartException e
-                ? e.httpStatus()
-                : failure instanceof DecoderException ? 400 : 500;
-        if (!(failure instanceof MultipartException) && status == 500) { // the response does not contain the cause
+        int status = failure instanceof MultipartException e ? e.httpStatus() : 500;
+        if (!(failure instanceof MultipartException)) { // the response does not contain the cause
             System.getLogger(FormReceiver.class.getPackageName())
                     .log(System.Logger.Level.ERROR, "the response to a form has the status 500", failure);
         }
         String message = failure instanceof MultipartException
                 ? String.valueOf(failure.getMessage())
-                : status == 400 ? "the request is malformed HTTP" : "the server failed to process the request";
+                : "the server failed to process the request";
         FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1,
                 HttpResponseStatus.valueOf(status),

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpChunkedInput;
@@ -352,7 +353,10 @@ public final class MultipartHandler extends ChannelDuplexHandler {
         } else if (!isForm) {
             ctx.fireExceptionCaught(cause);
         } else if (form != null && !form.discardsBody() && !ConnectionCloser.isStreamError(ctx, cause)) {
-            form.abort(cause);
+            form.abort(
+                    cause instanceof DecoderException
+                            ? FormExchange.malformedHttp(Reason.MALFORMED_TRANSFER_ENCODING, cause)
+                            : cause);
         } else { // the response is on its way: a decompressor fails again for each piece of a damaged body
             request.markLast();
         }

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.MultipartException;
 import dev.sluice.MultipartException.Reason;
 import dev.sluice.form.FormOptions;
+import dev.sluice.form.FormSummary;
 import dev.sluice.form.Forms;
 import dev.sluice.form.MemoryBudget;
 import dev.sluice.form.MultipartForm;
@@ -774,7 +775,7 @@ class MultipartHandlerTest {
                 + "\r\nExpect: 100-continue\r\n" + line + "\r\n\r\n";
         channel.writeInbound(Unpooled.copiedBuffer(head, StandardCharsets.US_ASCII));
         assertBadRequestAndClose();
-        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
+        assertEquals(Reason.MALFORMED_HEADER, reason());
         assertFalse(upload.optionsCalled.isDone());
     }
 
@@ -847,7 +848,13 @@ class MultipartHandlerTest {
     @ValueSource(booleans = {true, false})
     @SuppressWarnings("deprecation") // the constructor is also in Netty 4.1.118
     void damagedCompression_inSeveralPieces_isAnsweredWith400(boolean onWorkers) {
-        open(onWorkers ? onWorkers(workers) : onLoop(), new HttpContentDecompressor());
+        List<FormSummary> ended = new ArrayList<>();
+        Forms forms = Forms.of(options.toBuilder().metrics(ended::add).build());
+        open(
+                onWorkers
+                        ? MultipartHandlers.builder(forms, this::route, workers)
+                        : MultipartHandlers.onEventLoop(forms, this::route),
+                new HttpContentDecompressor());
         channel.pipeline().fireChannelRead(head("/upload", "Content-Encoding", "gzip"));
         for (int i = 0; i < 3; i++) {
             channel.pipeline().fireChannelRead(content(new byte[100]));
@@ -855,7 +862,10 @@ class MultipartHandlerTest {
         }
         channel.flushInbound();
         assertAnswer(400, true);
-        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
+        assertEquals(Reason.MALFORMED_TRANSFER_ENCODING, reason());
+        assertEquals(
+                List.of(FormSummary.Outcome.MALFORMED),
+                ended.stream().map(FormSummary::outcome).toList());
     }
 
     @Test
@@ -868,7 +878,7 @@ class MultipartHandlerTest {
         channel.writeInbound(content(body, 600, body.length), LastHttpContent.EMPTY_LAST_CONTENT);
         workers.runLastFirst();
         assertAnswer(400, false);
-        assertInstanceOf(DecoderException.class, upload.failure.getNow(null));
+        assertEquals(Reason.MALFORMED_TRANSFER_ENCODING, reason());
         assertEquals(0, upload.published);
     }
 

@@ -439,8 +439,10 @@ public final class FormAssembler {
         undo(decoder::close, reason);
         memory.close();
         FormSummary.Outcome outcome = FormReporter.outcome(reason);
-        boolean byServer = outcome == FormSummary.Outcome.OVERLOADED || outcome == FormSummary.Outcome.LIMIT_EXCEEDED;
-        reporter.formEnded(aborted && !byServer ? FormSummary.Outcome.ABORTED : outcome, reason);
+        boolean disconnected = aborted
+                && !(reason instanceof Error)
+                && (outcome == FormSummary.Outcome.FAILED || outcome == FormSummary.Outcome.TRUNCATED);
+        reporter.formEnded(disconnected ? FormSummary.Outcome.ABORTED : outcome, reason);
     }
 
     private interface Undoing {

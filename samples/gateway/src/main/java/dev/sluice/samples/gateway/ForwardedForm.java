@@ -7,7 +7,6 @@ import dev.sluice.form.MultipartForm;
 import dev.sluice.form.OutgoingForm;
 import dev.sluice.netty.FormReceiver;
 import io.netty.bootstrap.Bootstrap;
-import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.io.IOException;
@@ -85,9 +84,6 @@ final class ForwardedForm implements FormReceiver {
         } else if (failure instanceof TimeoutException) {
             status = 504;
             message = "the upstream did not respond in time";
-        } else if (failure instanceof DecoderException) {
-            status = 400;
-            message = "the request is malformed HTTP";
         }
         if (status >= 500) {
             LOG.atWarn().setCause(status == 500 ? failure : null).log("a form was not forwarded: {}", message);

@@ -8,7 +8,6 @@ import dev.sluice.s3.S3Sinks;
 import dev.sluice.samples.report.ErrorResponse;
 import dev.sluice.samples.report.PresetName;
 import dev.sluice.samples.upload.ServerMetrics.Outcome;
-import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
@@ -115,11 +114,9 @@ final class FormRequest implements FormReceiver {
     public FullHttpResponse failed(Throwable failure) {
         ErrorResponse error = failure instanceof RejectedHead rejected
                 ? rejected.error
-                : failure instanceof DecoderException
-                        ? RequestHead.badRequest("the chunks of the request body are malformed")
-                        : failure instanceof IOException || failure instanceof UncheckedIOException
-                                ? ErrorResponse.of(failure)
-                                : ErrorResponse.internal();
+                : failure instanceof IOException || failure instanceof UncheckedIOException
+                        ? ErrorResponse.of(failure)
+                        : ErrorResponse.internal();
         if (error.status() >= 500) {
             LOG.warn("a form failed", failure);
         }
