@@ -170,6 +170,7 @@ public final class FormPart {
      * @throws java.nio.file.FileAlreadyExistsException if the target exists and must not be replaced
      * @throws IOException if the content cannot be copied; the target is unchanged
      * @throws IllegalStateException if the part was moved, detached or deleted
+     * @throws UnsupportedOperationException for any other option
      */
     public void copyTo(Path target, CopyOption... options) throws IOException {
         content.copyTo(target, PartContent.replaces(options));

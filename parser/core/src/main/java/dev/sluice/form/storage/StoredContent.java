@@ -176,6 +176,7 @@ public final class StoredContent implements Closeable {
 
     /** Copies the content to a file of the application, atomically. */
     public void copyTo(Path target, boolean replace) throws IOException {
+        checkAvailable();
         AtomicFile.write(target, replace, channel -> transferTo(Channels.newOutputStream(channel)));
     }
 
