@@ -67,18 +67,24 @@ class DifferentialsTest {
         }
     }
 
-    /** Decodes base64, and checks that each byte is read once. */
+    /** Decodes base64, and checks that each byte is read once, and that little memory is allocated. */
     private static void assertReadOnce(byte[] encoded, int chunkSize) throws IOException {
         TransferDecoder decoder = TransferDecoder.of("base64", IOException::new);
         long reads = 0;
+        long allocated = 0;
+        long calls = 0;
         for (int at = 0; at < encoded.length; at += chunkSize) {
             CountedBytes chunk =
                     new CountedBytes(Arrays.copyOfRange(encoded, at, Math.min(at + chunkSize, encoded.length)));
+            long before = THREADS.getCurrentThreadAllocatedBytes();
             decoder.decode(chunk);
+            allocated += THREADS.getCurrentThreadAllocatedBytes() - before;
             reads += chunk.reads();
             chunk.release();
+            calls++;
         }
         assertEquals(encoded.length, reads, "in chunks of " + chunkSize);
+        assertTrue(allocated <= 4L * encoded.length + 256 * calls, "allocated: " + allocated);
     }
 
     /** Writes parts again like a relay, using only the output of the decoder. */
