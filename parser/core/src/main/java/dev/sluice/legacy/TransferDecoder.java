@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** An incremental decoder for the transfer encoding of one part. Not thread-safe. */
 public sealed interface TransferDecoder permits Base64Decoder, QuotedPrintableDecoder {
-    /** The maximum number of bytes by which decoded bytes may exceed their encoded form, because an earlier call has kept them. */
+    /** The maximum number of decoded bytes in addition to the number of encoded ones, because an earlier call has kept some. */
     int MAX_KEPT = 3;
 
     /**

@@ -39,7 +39,10 @@ final class FormLimits {
         }
     }
 
-    /** {@return options with the limits that remain for the nested body of {@code outer}} Call this before {@code outer} is counted. */
+    /**
+     * {@return options for the nested body of {@code outer}, with the header bytes that remain for it} Its parts are counted by {@link
+     * #count}. Call this before {@code outer} is counted.
+     */
     MultipartOptions remaining(PartHead outer) {
         return options.toBuilder()
                 .unlimitedBodyBytes()
