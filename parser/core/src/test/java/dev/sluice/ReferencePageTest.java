@@ -37,7 +37,7 @@ class ReferencePageTest {
                 A setting has the same name as a method of the builders and as an init parameter of the filter. In Spring Boot, the property has the
                 prefix `sluice.` and the name in kebab case: `maxBodyBytes` is `sluice.max-body-bytes`. Other properties are `sluice.enabled`,
                 [`sluice.log-rejected`](operations.md), [`sluice.paths`](limits.md) and [`sluice.s3`](spring-boot-s3.md).
-                In init parameters and properties, `unlimited` turns a limit off, and `none` the minimum rate.
+                In init parameters and properties, `unlimited` turns a limit off, and `none` turns the minimum rate off.
 
                 | setting | default of decoder and reader | default of forms and filter | turned off by |
                 |---|---:|---:|---|
