@@ -20,7 +20,7 @@ final class BodyStream extends InputStream {
     private final BooleanSupplier stopped;
     private final @Nullable FormOptions options;
     private final @Nullable ClientPace pace;
-    private boolean ended;
+    private volatile boolean ended;
     private long total;
     private @Nullable IOException clientFailure;
     private final ReentrantLock lock = new ReentrantLock();
@@ -128,7 +128,7 @@ final class BodyStream extends InputStream {
             return in.available();
         } catch (IOException e) {
             clientFailure = e;
-            throw e;
+            throw MultipartRequestException.translated(e);
         }
     }
 

@@ -40,8 +40,7 @@ final class FilteredResponse extends HttpServletResponseWrapper {
     }
 
     private void closeAfterRejection() {
-        MultipartRequestException rejection = form.rejection();
-        if (rejection != null && rejection.closesConnection()) {
+        if (form.closesConnection()) {
             setHeader("Connection", "close");
         }
     }

@@ -206,10 +206,13 @@ public final class MultipartRequests {
      * @throws IOException if the connection fails
      */
     public static boolean sendError(HttpServletResponse response, Throwable failure) throws IOException {
+        if (response.isCommitted()) {
+            return false;
+        }
         RequestForm form = FilteredResponse.form(response);
         MultipartRequestException known =
                 form != null ? form.recordRejection(failure) : MultipartRequestException.of(failure, null, false);
-        if (known == null || response.isCommitted()) {
+        if (known == null) {
             return false;
         }
         if (known.isServerFailure()) {

@@ -52,6 +52,10 @@ final class RequestForm {
     private volatile FormOptions options;
     private volatile @Nullable MultipartRequestException textsRejection;
     private volatile @Nullable BodyStream body;
+
+    /** The rejection for which a response was requested last; null if there is none. */
+    private volatile @Nullable MultipartRequestException recorded;
+
     private volatile @Nullable Thread parser;
 
     RequestForm(HttpServletRequest source, FormService service, RequestLease lease) {
@@ -155,12 +159,20 @@ final class RequestForm {
     MultipartRequestException recordRejection(Throwable failure) {
         MultipartRequestException known = MultipartRequestException.of(failure, rejection(), leavesUnreadBody());
         if (known != null) {
+            recorded = known;
             BodyOwner before = claim(BodyOwner.REJECTED);
             if (before != BodyOwner.FORM && before != BodyOwner.ASYNC_FORM) {
                 future.completeExceptionally(known);
             }
         }
         return known;
+    }
+
+    /** {@return whether a response closes the connection, because of a rejection before the end of the body} */
+    boolean closesConnection() {
+        MultipartRequestException known = recorded;
+        MultipartRequestException last = known == null ? rejection() : known;
+        return last != null && last.closesConnection();
     }
 
     /** Rejects the body unread. Methods that need the form then throw {@code rejection}. */
@@ -200,7 +212,8 @@ final class RequestForm {
     /** {@return whether to close the connection because the body was not read to its end} */
     private boolean leavesUnreadBody() {
         BodyStream opened = body;
-        return mayCloseConnection && !(opened == null ? future.isDone() : opened.hasEnded());
+        boolean read = opened == null ? future.isDone() && !future.isCompletedExceptionally() : opened.hasEnded();
+        return mayCloseConnection && !read;
     }
 
     // ---- the form

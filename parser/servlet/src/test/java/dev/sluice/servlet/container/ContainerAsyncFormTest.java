@@ -35,11 +35,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -287,6 +289,25 @@ class ContainerAsyncFormTest extends AppTestBase {
                 assertEquals(each.getValue(), response.status(), path);
                 assertEquals("close", response.headers().get("connection"), path);
             }
+        }
+    }
+
+    /** Undertow sends this response when the client disconnects. The other containers set the header by themselves. */
+    @Test
+    void sendError_whileTheFormIsReceived_closesConnection() throws Exception {
+        CompletableFuture<Boolean> closes = new CompletableFuture<>();
+        app.on((request, response) -> {
+            AsyncContext context = request.startAsync();
+            MultipartRequests.receive(request);
+            MultipartRequests.sendError(
+                    response, MultipartException.because(Reason.PART_REFUSED).build());
+            closes.complete(response.containsHeader("Connection"));
+            context.complete();
+        });
+        app.start(ServletContainer.UNDERTOW);
+        try (RawHttp client = app.connect()) {
+            client.send(TestForm.head("/", 1 << 20)).send(FORM.open());
+            assertTrue(closes.get(1, TimeUnit.MINUTES), "no Connection: close");
         }
     }
 

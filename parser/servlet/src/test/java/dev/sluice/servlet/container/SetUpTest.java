@@ -185,8 +185,20 @@ class SetUpTest {
                     public ServletInputStream getInputStream() throws IOException {
                         super.getInputStream().readAllBytes();
                         return new EarlyFinished((HttpServletRequest) getRequest()) {
+                            private boolean begun;
+
                             @Override
                             public int read(byte[] target, int index, int length) throws IOException {
+                                if (begun) {
+                                    throw new RequestTooBigException("more than 2 MiB");
+                                }
+                                begun = true;
+                                target[index] = '-';
+                                return 1;
+                            }
+
+                            @Override
+                            public int available() throws IOException {
                                 throw new RequestTooBigException("more than 2 MiB");
                             }
                         };
