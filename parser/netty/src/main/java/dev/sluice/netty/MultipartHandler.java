@@ -92,7 +92,12 @@ public final class MultipartHandler extends ChannelDuplexHandler {
                 task.run();
                 advance(ctx);
             } catch (RuntimeException e) {
+                FormExchange form = request.form();
+                boolean responds = form != null && form.discardsBody();
                 ctx.pipeline().fireExceptionCaught(e);
+                if (responds) {
+                    closer.close(ctx); // the response may not have been sent
+                }
             }
         });
     }
@@ -253,7 +258,10 @@ public final class MultipartHandler extends ChannelDuplexHandler {
             group.order().check(ctx, head);
         }
         if (form != null) {
-            ctx.channel().config().setAutoRead(false); // a later handler may have turned it on again
+            if (ctx.channel().config().isAutoRead()) { // a later handler has turned it on
+                autoRead = true;
+                ctx.channel().config().setAutoRead(false);
+            }
             if (!(head instanceof HttpContent)) {
                 inbound.remove();
             }

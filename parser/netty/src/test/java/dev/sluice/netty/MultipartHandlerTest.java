@@ -405,7 +405,7 @@ class MultipartHandlerTest {
     /** A proxy may turn it on when its other connection is writable again. */
     @Test
     void autoRead_turnedOnByTheNextHandler_isOffWhileAFormIsReceived() {
-        open(onLoop());
+        open(onLoop(), autoReadOff());
         channel.writeInbound(head("/other"), LastHttpContent.EMPTY_LAST_CONTENT);
         channel.releaseInbound();
         channel.config().setAutoRead(true);
@@ -416,6 +416,10 @@ class MultipartHandlerTest {
         assertFalse(channel.config().isAutoRead());
         channel.writeInbound(content(Upload.body(10)), LastHttpContent.EMPTY_LAST_CONTENT);
         assertAnswer(200, false);
+        int before = reads.count;
+        channel.writeInbound(head("/other"));
+        channel.releaseInbound();
+        assertTrue(reads.count > before, "the body of the next request is not read");
     }
 
     /** {@link HttpContentDecompressor} requests a read after each read that brought it nothing. */
