@@ -84,8 +84,8 @@ class ManyClientsTest {
                     send(connection, request, from, to);
                 }
                 long left = start + TimeUnit.SECONDS.toNanos(piece + 1) - System.nanoTime();
-                most = piece == pieces - 1 ? most : server.look();
                 TimeUnit.NANOSECONDS.sleep(left);
+                most = piece == pieces - 1 ? most : server.look();
             }
             Map<String, Integer> responses = new TreeMap<>();
             for (RawHttp connection : connections) {
