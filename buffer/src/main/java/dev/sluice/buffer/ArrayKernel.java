@@ -66,9 +66,9 @@ final class ArrayKernel {
      *     if the gram at q is in the set: return q
      * return q
      *
-     * The stride is at most the number of grams in a delimiter whose line break has one byte, and the set contains all of them. So one gram
-     * of every occurrence of the delimiter is probed and found. The first loops probe four grams in each round, which the processor does in
-     * parallel.
+     * The stride is at most the number of grams in the delimiter, counted with a line break of one byte, and the set contains all grams of
+     * the delimiter. So one gram of every occurrence of the delimiter is probed and found. The first loops probe four grams in each round,
+     * which the processor does in parallel.
      */
     static int grams(byte[] memory, int i, int end, int stride, Grams set) {
         int last = end - Grams.LENGTH;

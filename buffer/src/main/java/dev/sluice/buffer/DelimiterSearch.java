@@ -28,9 +28,10 @@ package dev.sluice.buffer;
  * with three filters. A filter may report too many places, but never misses a delimiter:
  *
  * <ol>
- *   <li><em>Grams</em>: looks up groups of four bytes, about one delimiter apart, in {@link Grams}. For a usual boundary, this reads one
- *       byte in eight to ten. A hit without a delimiter is a false alarm. After too many of them, this filter pauses for {@link #GRAMS_PAUSE}
- *       bytes, so that a body crafted to contain the grams of the delimiter is searched almost as fast as without grams.
+ *   <li><em>Grams</em>: looks up groups of four bytes in {@link Grams}, at distances of about the length of the delimiter. For a usual
+ *       boundary, this reads one byte in eight to ten. A hit without a delimiter is a false alarm. After too many of them, this filter
+ *       pauses for {@link #GRAMS_PAUSE} bytes, so that a body crafted to contain the grams of the delimiter is searched almost as fast as
+ *       without grams.
  *   <li><em>Passes over spans</em>: a loop without branches, which the JIT compiles to vector instructions, determines
  *       whether any position in a span has the first dash of the delimiter and, at the right distance, its last byte.
  *   <li><em>Blocks</em>: the same check for 16 positions at a time, combined with a check for line breaks.
@@ -55,7 +56,10 @@ public final class DelimiterSearch {
     /** The smallest stride for which the gram filter is faster than vectorized passes over spans. */
     private static final int MIN_STRIDE_WITH_VECTORS = 28;
 
-    /** The longest stride that is shortened to {@link Grams#FIXED_STRIDE} before JDK 25. Beyond it, looking up fewer grams takes less time. */
+    /**
+     * The longest stride that is shortened to {@link Grams#FIXED_STRIDE} on JDKs older than 25. Beyond it, looking up fewer grams takes less
+     * time.
+     */
     private static final int MAX_SHORTENED_STRIDE = 46;
 
     /** A position that no body reaches. */
@@ -301,9 +305,9 @@ public final class DelimiterSearch {
     }
 
     /*
-     * A delimiter that contains the gram at q has the last byte of its line break between q - stride + 1 and q, or at q + 1 if the gram
-     * begins with CRLF. No gram that was probed before q is in the
-     * set. Returns the first index at which the grams do not exclude this last byte.
+     * Let q be the first index that is probed and whose gram is in the set. A delimiter that contains this gram has the last byte of its
+     * line break between q - stride + 1 and q, or at q + 1 if the gram begins with CRLF. No gram that was probed before q is in the set.
+     * Returns the first index at which the grams do not exclude this last byte.
      */
     private int skipByGrams(ChunkMemory chunk, int i, int to) {
         int before = stride - 1;

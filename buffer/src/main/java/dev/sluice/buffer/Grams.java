@@ -32,7 +32,7 @@ final class Grams {
     /** The number of multipliers to try. On average, a browser's boundary needs two and a random boundary of 70 characters needs 13. */
     private static final int MAX_TRIES = 256;
 
-    /** The set for a delimiter whose grams collide with every multiplier. It cannot be used. */
+    /** Stands for the set of a delimiter in which some grams collide, whatever multiplier is used. It must not be searched. */
     static final Grams NONE = new Grams(new int[0], 0);
 
     /** The grams by their hash. A slot without a gram contains a value whose hash is another slot. */

@@ -101,7 +101,7 @@ public final class MultipartException extends IOException {
                 Kind.OVERLOADED,
                 Setting.MAX_SPOOL_FILES,
                 "the count of files of all uploads on disk exceeds the limit of #"),
-        /** The disk has no more space than the {@link dev.sluice.form.SpoolDirectory} keeps free. */
+        /** The upload would leave less free space on the disk than the {@link dev.sluice.form.SpoolDirectory} keeps free. */
         DISK_FULL(Kind.OVERLOADED, Setting.KEEP_FREE_BYTES, "the upload would leave less than # bytes free on disk"),
         /** The application rejected a part, and with it the form. The application chose the status. */
         PART_REFUSED(Kind.REFUSED, null, "the application refuses the part"),
@@ -316,7 +316,7 @@ public final class MultipartException extends IOException {
             return this;
         }
 
-        /** Sets the limit that was exceeded, if it is not the value of the reason's setting. */
+        /** Sets the limit that was exceeded. For limits that are not the value of the reason's setting. */
         public Builder ownLimit(long value) {
             this.setting = null;
             return limit(value);

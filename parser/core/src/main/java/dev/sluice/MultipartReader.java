@@ -239,8 +239,8 @@ public final class MultipartReader implements AutoCloseable {
         /**
          * {@return the head of the part, which may be kept longer than the part}
          *
-         * @throws IllegalStateException if the head was not requested before the next call to {@link MultipartReader#nextPart()}, or before
-         *     a failure
+         * @throws IllegalStateException if this method is called for the first time after the next call to {@link
+         *     MultipartReader#nextPart()} or after a failure
          */
         public PartHead head() {
             PartHead made = head;

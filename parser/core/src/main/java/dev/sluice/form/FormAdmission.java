@@ -33,8 +33,8 @@ public interface FormAdmission {
     }
 
     /**
-     * Cancels a pending {@link #commit} if that is still possible, because the form was aborted or the commit takes longer than {@link
-     * FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission must fail the pending readiness. Otherwise the
+     * Cancels a pending {@link #commit} if that is still possible. Called because the form was aborted or the commit takes longer than
+     * {@link FormOptions#maxSinkWait()}. If the commit can still be prevented, the admission must fail the pending readiness. Otherwise the
      * outcome of the commit is the outcome of the form, which may still complete. Called at most once, on any thread.
      *
      * @param reason why the form was aborted

@@ -35,10 +35,11 @@ import org.jspecify.annotations.Nullable;
  * slows the client down, and no thread waits for it. When demand returns, the intake calls {@link FormSource#wanted()}.
  *
  * <p><b>Threads.</b> One thread at a time, the thread of the source, calls {@link #offer} and {@link #finish}. All other methods may be
- * called by any thread. One thread at a time decodes and calls sinks. If a call finds that another thread is decoding, it returns, and that
- * thread does its work. Work caused by an offer runs through {@link FormSource#run}. Other work (when a sink is ready, when a time limit is
- * exceeded, or after other forms have used the thread) runs through {@link FormSource#resume}, because timers and the threads of sinks must
- * not block. If the source throws, because it has no thread, the form ends on the calling thread, as it does after {@link #abort}.
+ * called by any thread. One thread at a time decodes and calls sinks. If another thread is decoding, a call returns at once, and the
+ * decoding thread does the work of that call. Work caused by an offer runs through {@link FormSource#run}. Other work (when a sink is ready,
+ * when a time limit is exceeded, or after other forms have used the thread) runs through {@link FormSource#resume}, because timers and the
+ * threads of sinks must not block. If the source throws, because it has no thread, the form ends on the calling thread, as it does after
+ * {@link #abort}.
  *
  * <p><b>Ownership.</b> Chunks are transferred to the intake, which releases them on every path. The completed form belongs to the
  * receiver of {@link #completion()}.
@@ -296,7 +297,10 @@ public final class FormIntake {
 
     // ---- one thread at a time
 
-    /** Decodes on this thread, unless another thread is decoding. An executor may have discarded the task of an earlier trigger. */
+    /**
+     * Decodes on this thread, unless another thread is decoding. It does not rely on the task of an earlier trigger, because an executor may
+     * have discarded that task.
+     */
     private void decodeNow() {
         newTurn = true;
         decoding.trigger();

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * A conversion of file names chosen by clients to base names that are safe to show and to store.
+ * Converts the file names that clients send to base names that are safe to show and to store.
  *
  * <p>A safe name stays safe in programs that change it or insert it into other text:
  *
@@ -92,7 +92,7 @@ public final class SafeFilename {
         };
     }
 
-    /** {@return whether {@code c} is {@linkplain #isKept kept} and not a blank other than the space} */
+    /** {@return whether {@code c} is {@linkplain #isKept kept} and is the space or not a blank} */
     public static boolean isPrintable(int c) {
         return c == ' ' || isKept(c) && Character.getType(c) != Character.SPACE_SEPARATOR;
     }

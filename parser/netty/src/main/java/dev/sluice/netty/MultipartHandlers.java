@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * handles one request at a time: the next request waits until this handler or a later handler has written the response
  * to the current request. After a response with {@code Connection: close}, it gives the client up to {@link
  * Builder#drainTimeout} to read the response, and then closes the connection. With TLS or HTTP/2, it closes at once if it has
- * received the whole request. Later handlers do not need to close the connection. They cannot pause it with {@code
- * setAutoRead}. A later handler that must slow a client down needs {@code ChannelOption.AUTO_READ} set to false on the channel, and
- * calls {@code ctx.read()} for each read.
+ * received the whole request. Later handlers do not need to close the connection. They cannot pause it with {@code setAutoRead}. If a later
+ * handler must slow a client down, set {@code ChannelOption.AUTO_READ} to false before this handler is added; the later handler then calls
+ * {@code ctx.read()} for each read.
  *
  * <p><b>Disconnects.</b> While a form waits for a sink, a closed connection is noticed about a second later. There are
  * two exceptions: more than about 64 KiB or 256 messages are unread before the end of the connection, or all
@@ -72,8 +72,8 @@ public final class MultipartHandlers {
      *
      * @param forms the receiver of forms; owned by the caller, who closes it after {@link #shutdown}
      * @param route the callback that selects the receiver of a form; called on the event loop, so it must not block
-     * @param executor the executor for sinks; shared by all forms, and owned by the caller; it needs as many threads as sinks may block at
-     *     the same time. If it rejects a form, the client gets 503
+     * @param executor the executor for sinks; shared by all forms, and owned by the caller; it needs one thread for each sink that may
+     *     block at the same time. If it rejects a form, the client gets 503
      */
     public static Builder builder(Forms forms, FormRoute route, Executor executor) {
         return new Builder(forms, route, Objects.requireNonNull(executor, "executor"));

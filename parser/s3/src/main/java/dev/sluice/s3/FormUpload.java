@@ -249,7 +249,7 @@ final class FormUpload {
             file.content = last == null ? newSegment() : last; // until the commit
         } else if (file.sent == 0 && last != null && !file.isChosen) {
             send(file, 0, last);
-        } else { // no object may appear under a chosen key yet, so even one piece is an upload
+        } else { // no object may appear under a chosen key before the commit, so even one piece is a multipart upload
             file.pieceCount = file.sent + (last == null ? 0 : 1);
             if (last != null) {
                 send(file, file.pieceCount, last);

@@ -63,7 +63,10 @@ public final class MultipartRequests {
         T result() throws IOException;
     }
 
-    /** {@return the result of {@code call}} Throws the {@link MultipartException} that a rejection wraps for the servlet API. */
+    /**
+     * {@return the result of {@code call}} If {@code call} throws a {@link MultipartRequestException} with a {@link MultipartException} as
+     * its cause, throws that cause.
+     */
     private static <T> T unwrapping(Call<T> call) throws IOException {
         try {
             return call.result();

@@ -52,7 +52,7 @@ final class QueryString {
                 return text;
             }
         }
-        // Other characters may be unescaped, and stay as they are.
+        // Characters outside ASCII, which clients may send unescaped, stay as they are.
         return ASCII.matcher(text).replaceAll(run -> Matcher.quoteReplacement(strictlyDecoded(run.group(), charset)));
     }
 

@@ -92,7 +92,7 @@ final class RequestState implements AsyncListener {
     }
 
     /**
-     * Ends the request, which has completed, timed out or failed, after a grace period. An asynchronous dispatch within
+     * After a grace period, ends the request, which has completed, timed out or failed. An asynchronous dispatch within
      * the period, for example by a listener, prevents this. Forwards and includes do not.
      */
     void endAfterGrace() {

@@ -29,8 +29,8 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * An object store, upload servers and a proxy in front of them, as processes on this machine. A node or volume server that dies is
- * restarted. A file in the directory of the cluster records the addresses and processes. Thread-safe.
+ * An object store, upload servers and a proxy in front of them, as processes on this machine. A node (an upload server) or a volume server
+ * of the object store is restarted if it dies. A file in the directory of the cluster records the addresses and processes. Thread-safe.
  */
 final class Cluster implements AutoCloseable {
     static final String BUCKET = "uploads";
