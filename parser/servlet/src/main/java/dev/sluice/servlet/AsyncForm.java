@@ -45,7 +45,10 @@ public final class AsyncForm {
     private final RequestState state;
     private final RequestForm form;
     private final AsyncContext context;
-    private final ServletInputStream in;
+
+    /** The body; null if the head was rejected. Opening it may ask a client with {@code Expect: 100-continue} for the body. */
+    private final @Nullable ServletInputStream in;
+
     private final FormHead head;
     final FormIntake intake;
     private final AtomicReference<@Nullable Throwable> abortedFor = new AtomicReference<>();
@@ -76,9 +79,14 @@ public final class AsyncForm {
         this.state = state;
         this.context = context;
         this.form = state.form;
-        this.in = form.source.getInputStream();
         this.head = RequestForm.head(form.source);
         this.intake = form.service().forms.receive(new Source(), options);
+        try {
+            this.in = intake.isOver() && intake.demand() == 0 ? null : form.source.getInputStream();
+        } catch (IOException | RuntimeException | Error e) {
+            intake.abort(e);
+            throw e;
+        }
     }
 
     static AsyncForm start(RequestState state, HttpServletRequest request, FormOptions options) throws IOException {
@@ -121,7 +129,7 @@ public final class AsyncForm {
         form.service().timer.add(intake);
         intake.completion().whenComplete((whole, failure) -> continueReading());
         reading.run();
-        if (!hasEnded()) {
+        if (!hasEnded() && in != null) {
             try {
                 in.setReadListener(new Listener());
             } catch (RuntimeException | Error e) {
@@ -203,7 +211,7 @@ public final class AsyncForm {
     private boolean advance() {
         if (intake.isOver() && (abortedFor.get() != null || intake.demand() == 0)) {
             return end();
-        } else if (intake.demand() == 0) {
+        } else if (in == null || intake.demand() == 0) {
             return false;
         } else if (allRead) {
             intake.finish();

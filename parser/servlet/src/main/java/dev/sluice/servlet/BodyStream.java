@@ -12,11 +12,17 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of a request, read by a blocking thread. {@link #shutDown} interrupts that thread. {@link #isClientFailure}
+ * The body of a request, read by a blocking thread. The stream of the container is opened by the first read, because opening it may ask a
+ * client with {@code Expect: 100-continue} for the body, even if the form is rejected because of its head. {@link #shutDown} interrupts that thread. {@link #isClientFailure}
  * distinguishes failures of the connection from failures of the code that reads.
  */
 final class BodyStream extends InputStream {
-    private final InputStream in;
+    interface Source {
+        InputStream open() throws IOException;
+    }
+
+    private final Source source;
+    private @Nullable InputStream in;
     private final BooleanSupplier stopped;
     private final @Nullable FormOptions options;
     private final @Nullable ClientPace pace;
@@ -32,8 +38,8 @@ final class BodyStream extends InputStream {
      * @param stopped whether the request has ended or the web application is stopping
      * @param options the options with the minimum rate to enforce here; null if another class enforces it
      */
-    BodyStream(InputStream in, BooleanSupplier stopped, @Nullable FormOptions options) {
-        this.in = in;
+    BodyStream(Source source, BooleanSupplier stopped, @Nullable FormOptions options) {
+        this.source = source;
         this.stopped = stopped;
         this.options = options;
         this.pace = options == null ? null : options.newPace();
@@ -94,7 +100,7 @@ final class BodyStream extends InputStream {
             if (stopped.getAsBoolean()) {
                 throw stopped(null);
             }
-            count = in.read(target, index, length);
+            count = in().read(target, index, length);
         } catch (IOException e) {
             if (stopped.getAsBoolean() && clientFailure != e) {
                 throw stopped(e);
@@ -125,11 +131,20 @@ final class BodyStream extends InputStream {
     @Override
     public int available() throws IOException {
         try {
-            return in.available();
+            return in().available();
         } catch (IOException e) {
             clientFailure = e;
             throw MultipartRequestException.translated(e);
         }
+    }
+
+    private InputStream in() throws IOException {
+        InputStream opened = in;
+        if (opened == null) {
+            opened = source.open();
+            in = opened;
+        }
+        return opened;
     }
 
     private IOException stopped(@Nullable Throwable cause) {

@@ -198,8 +198,8 @@ final class RequestForm {
     }
 
     /** @param paced the options with the minimum rate to enforce; null if another class enforces it */
-    BodyStream open(@Nullable FormOptions paced) throws IOException {
-        BodyStream opened = new BodyStream(source.getInputStream(), this::isBodyGone, paced);
+    BodyStream open(@Nullable FormOptions paced) {
+        BodyStream opened = new BodyStream(source::getInputStream, this::isBodyGone, paced);
         body = opened;
         return opened;
     }

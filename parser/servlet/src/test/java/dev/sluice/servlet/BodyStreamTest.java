@@ -25,7 +25,7 @@ class BodyStreamTest {
                 .minBytesPerSecond(1_000_000)
                 .minRateGrace(Duration.ofSeconds(2))
                 .build();
-        try (BodyStream in = new BodyStream(new ByteArrayInputStream(new byte[2]), () -> false, paced)) {
+        try (BodyStream in = new BodyStream(() -> new ByteArrayInputStream(new byte[2]), () -> false, paced)) {
             assertEquals(0, in.read());
             Thread.sleep(2_500);
             assertEquals(0, in.read());
@@ -43,7 +43,7 @@ class BodyStreamTest {
                 return super.read(target, offset, length);
             }
         };
-        try (BodyStream in = new BodyStream(next, ended::get, null)) {
+        try (BodyStream in = new BodyStream(() -> next, ended::get, null)) {
             IOException failure = assertThrows(IOException.class, () -> in.read(new byte[5], 0, 5));
             assertTrue(in.isClientFailure(failure));
             assertEquals(0, in.count());
@@ -63,7 +63,7 @@ class BodyStreamTest {
                 throw new IOException("the connection was lost");
             }
         };
-        try (BodyStream in = new BodyStream(broken, () -> false, null)) {
+        try (BodyStream in = new BodyStream(() -> broken, () -> false, null)) {
             IOException failure = assertThrows(IOException.class, in::available);
             assertTrue(in.isClientFailure(failure));
         }
@@ -71,7 +71,7 @@ class BodyStreamTest {
 
     @Test
     void read_interruptOfApplication_remains() throws IOException {
-        try (BodyStream in = new BodyStream(new ByteArrayInputStream(new byte[1]), () -> false, null)) {
+        try (BodyStream in = new BodyStream(() -> new ByteArrayInputStream(new byte[1]), () -> false, null)) {
             Thread.currentThread().interrupt();
             assertEquals(0, in.read());
             assertTrue(Thread.interrupted());
@@ -92,7 +92,7 @@ class BodyStreamTest {
                 throw new IOException("interrupted");
             }
         };
-        try (BodyStream in = new BodyStream(silent, () -> false, null)) {
+        try (BodyStream in = new BodyStream(() -> silent, () -> false, null)) {
             CompletableFuture<Boolean> interrupted = CompletableFuture.supplyAsync(() -> {
                 assertThrows(IOException.class, () -> in.read(new byte[1], 0, 1));
                 return Thread.interrupted();
