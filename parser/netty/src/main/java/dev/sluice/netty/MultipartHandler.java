@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,10 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private RequestState request;
     private boolean autoRead;
+
+    /** Whether a later handler turned autoRead on, and a form turned it off until the next request for that handler. */
+    private boolean autoReadPaused;
+
     private boolean handlingQueue;
 
     /** The next call of {@link #checkTimeouts}; null before the first one is scheduled. */
@@ -71,7 +76,7 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     public void handlerRemoved(ChannelHandlerContext ctx) {
         cancelTimer(); // it would keep the connection reachable
         if (ctx.channel().isActive()) {
-            ctx.channel().config().setAutoRead(autoRead);
+            ctx.channel().config().setAutoRead(autoRead || autoReadPaused);
         }
         try {
             while (inbound.peek() != null) {
@@ -254,14 +259,17 @@ public final class MultipartHandler extends ChannelDuplexHandler {
                 ? null
                 : new FormExchange(receiver, head, group, ctx.channel(), task -> executeLater(ctx, task));
         request = new RequestState(head, form, group.maxDrainBytes());
+        if (form != null && ctx.channel().config().isAutoRead()) { // a later handler has turned it on
+            autoReadPaused = true;
+            ctx.channel().config().setAutoRead(false);
+        } else if (form == null && autoReadPaused) {
+            autoReadPaused = false;
+            ctx.channel().config().setAutoRead(true);
+        }
         if (form != null || head.decoderResult().isFailure()) {
             group.order().check(ctx, head);
         }
         if (form != null) {
-            if (ctx.channel().config().isAutoRead()) { // a later handler has turned it on
-                autoRead = true;
-                ctx.channel().config().setAutoRead(false);
-            }
             if (!(head instanceof HttpContent)) {
                 inbound.remove();
             }
@@ -356,7 +364,8 @@ public final class MultipartHandler extends ChannelDuplexHandler {
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         FormExchange form = request.form();
         boolean isForm = !request.isDone() && !request.isForNextHandlers();
-        if (closer.hasBegun() || isForm && cause instanceof IOException) {
+        boolean broken = cause instanceof IOException || cause.getCause() instanceof SSLException;
+        if (closer.hasBegun() || isForm && broken) {
             closer.close(ctx);
         } else if (!isForm) {
             ctx.fireExceptionCaught(cause);

@@ -74,6 +74,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -420,6 +421,7 @@ class MultipartHandlerTest {
         channel.writeInbound(head("/other"));
         channel.releaseInbound();
         assertTrue(reads.count > before, "the body of the next request is not read");
+        assertTrue(channel.config().isAutoRead());
     }
 
     /** {@link HttpContentDecompressor} requests a read after each read that brought it nothing. */
@@ -833,6 +835,17 @@ class MultipartHandlerTest {
         channel.pipeline().fireExceptionCaught(new IllegalStateException("again, on purpose"));
         assertNull(channel.readOutbound());
         assertFalse(channel.isOpen());
+    }
+
+    /** The decoder of TLS wraps a fatal alert. */
+    @Test
+    void exceptionCaught_brokenTls_endsTheFormLikeADisconnect() {
+        open(onLoop());
+        channel.writeInbound(head("/upload"), content(Upload.body(1000), 0, 500));
+        channel.pipeline().fireExceptionCaught(new DecoderException(new SSLException("a damaged record")));
+        assertNull(channel.readOutbound());
+        assertFalse(channel.isOpen());
+        assertEquals(Reason.TRUNCATED, reason());
     }
 
     /** A later request may have lost a message. */
