@@ -50,8 +50,8 @@ public final class Boundary {
     /**
      * {@return the boundary of a {@code multipart} body of any subtype, read from the value of its {@code Content-Type} header field}
      *
-     * <p>Use {@link #formData(String, Preset)} for forms. With this method the sender chooses the subtype, and parts without a name are
-     * accepted if it is not {@code form-data}.
+     * <p>Use {@link #formData(String, Preset)} for forms. With this method the sender chooses the subtype. Parts without a name are
+     * accepted unless the subtype is {@code form-data}.
      *
      * @param contentType the field value, or null if the request has no such field
      * @param preset decides which deviations are accepted

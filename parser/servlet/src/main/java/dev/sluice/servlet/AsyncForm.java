@@ -147,10 +147,9 @@ public final class AsyncForm {
      * <p>If the form is rejected, or does not fit into the memory budget or the spool, the stage fails with the same
      * {@link dev.sluice.MultipartException} as {@link MultipartRequests#form}. If the disk or a sink fails with an
      * {@link IOException}, that exception is the cause of a {@link MultipartRequestException}.
-     * {@link MultipartRequests#sendError} sends the response for both. If the rest of the body is not read,
-     * {@code sendError}, {@code setStatus} and {@code sendRedirect} of the response add {@code Connection: close}. The
-     * response of an {@link jakarta.servlet.AsyncEvent} may be another one: then set that header yourself. Other
-     * failures are:
+     * {@link MultipartRequests#sendError} sends the response for both. After a rejection, {@code setStatus}, {@code sendError} and
+     * {@code sendRedirect} of the response add {@code Connection: close} if the rest of the body is not read. The response of an
+     * {@link jakarta.servlet.AsyncEvent} may be the container's own, which does not add it. Other failures are:
      *
      * <ul>
      *   <li>a {@link CancellationException} after {@link #cancel()}, or if the request ends before its form
