@@ -29,13 +29,17 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EndToEndTest {
     private static final boolean FULL = Boolean.getBoolean("sluice.full");
 
+    /** So many that the server needs more processor time than the operating system counts at once, which is 10 ms. */
+    private static final int REQUESTS = 500;
+
     /** A short build starts two of the servers, because all of them are measured in the same way. */
     @Test
     @Tag("sized")
     void endToEnd_everyVariantIsMeasured() throws IOException, InterruptedException {
         List<String> messages = new ArrayList<>();
         List<Variant> variants = List.of(FULL ? Variant.values() : new Variant[] {Variant.SLUICE, Variant.DISCARD});
-        EndToEnd endToEnd = new EndToEnd(variants, List.of(EndToEnd.Load.sent(Scenario.FORM, 3)), 1, messages::add);
+        EndToEnd endToEnd =
+                new EndToEnd(variants, List.of(EndToEnd.Load.sent(Scenario.FORM, REQUESTS)), 1, messages::add);
         assertTrue(endToEnd.loadedBy().matches("(wrk \\S*\\d\\S* and )?a socket"), endToEnd.loadedBy());
         List<Row> rows = endToEnd.run();
         assertEquals(variants.size(), messages.size());
