@@ -60,8 +60,8 @@ public abstract class ForwardingContract {
     private static final byte[] FORM = form(100_000).body();
     private static final int LARGE_BYTES = 256 << 20;
 
-    /** A limit above the buffers of the sockets, up to 32 MiB each in Linux, and the memory of one form. */
-    private static final int MAX_BUFFERED_BYTES = 64 << 20;
+    /** A limit above the socket buffers of two connections, in Linux up to 36 MiB each, and the memory of one form. */
+    private static final int MAX_BUFFERED_BYTES = 96 << 20;
 
     private URI gateway;
 
