@@ -1081,7 +1081,8 @@ class CommitTest {
             memory.returnSegment(size);
             assertEquals(size, next.getNow(0L), "the form has not received memory");
         }
-        assertTrue(beginning.isCompletedExceptionally()); // it has stored nothing, and has waited for 60 s
+        assertInstanceOf(
+                MultipartException.class, failure(beginning)); // it has stored nothing, and has waited for 60 s
         CompletableFuture<Long> late = memory.lease(size, true);
         now.addAndGet(TimeUnit.SECONDS.toNanos(31));
         assertInstanceOf(MultipartException.class, failure(late)); // no form was served for 31 s

@@ -36,6 +36,15 @@ class SegmentTest {
         assertEquals(segment.isLeased() ? 8 * MIB : 0, freed.get());
     }
 
+    @Test
+    void smallSegments_shareTheMemoryOfTheForm() {
+        Segment other = new Segment(smallMemory, freed::addAndGet);
+        assertTrue(other.makeRoom(SegmentMemory.SMALL / 2));
+        assertFalse(segment.makeRoom(SegmentMemory.SMALL / 2));
+        other.release();
+        assertTrue(segment.makeRoom(SegmentMemory.SMALL / 2));
+    }
+
     /** Counts the blocks of a segment, and their memory. */
     private static final class Blocks implements Flow.Subscriber<ByteBuffer> {
         int count;
