@@ -259,6 +259,11 @@ class ContainerAsyncFormTest extends AppTestBase {
             assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
             response.setStatus(422);
         });
+        statuses.put("/error", 409);
+        app.on("/error", (request, response) -> {
+            assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
+            response.sendError(409);
+        });
         statuses.put("/redirect", 302);
         app.on("/redirect", (request, response) -> {
             assertThrows(MultipartException.class, () -> MultipartRequests.form(request));
