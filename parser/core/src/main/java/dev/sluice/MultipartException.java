@@ -316,7 +316,7 @@ public final class MultipartException extends IOException {
             return this;
         }
 
-        /** Sets the limit that was exceeded. For limits that are not the value of the reason's setting. */
+        /** Sets the limit that was exceeded. Use this method if the limit is not the value of the reason's setting. */
         public Builder ownLimit(long value) {
             this.setting = null;
             return limit(value);

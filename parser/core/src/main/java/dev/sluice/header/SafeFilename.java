@@ -92,7 +92,7 @@ public final class SafeFilename {
         };
     }
 
-    /** {@return whether {@code c} is a space, or is {@linkplain #isKept kept} and no other blank} */
+    /** {@return whether {@code c} is a space, or is {@linkplain #isKept kept} and not a blank} */
     public static boolean isPrintable(int c) {
         return c == ' ' || isKept(c) && Character.getType(c) != Character.SPACE_SEPARATOR;
     }

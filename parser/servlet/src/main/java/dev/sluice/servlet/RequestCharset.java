@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * before the filter cannot be distinguished from the client, so its charset is ignored as well.
  */
 final class RequestCharset {
-    /** Open Liberty finds {@code charset=} in other names too, such as {@code xcharset=}. */
+    /** Matches {@code charset=} in longer names too, such as {@code xcharset=}, because Open Liberty takes the charset from them. */
     private static final Pattern CLIENT = Pattern.compile("(?i)charset\\s*=[\\s\"']*([^\\s\"';,]+)");
 
     private final HttpServletRequest source;

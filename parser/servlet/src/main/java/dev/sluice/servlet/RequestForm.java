@@ -154,7 +154,10 @@ final class RequestForm {
                 : null;
     }
 
-    /** {@return the exception for the response to {@code failure}, or null} Records a rejection by a reader or the application. */
+    /**
+     * {@return the exception for the response to {@code failure}, or null} Records this exception, also if a reader or the application has
+     * rejected the body.
+     */
     @Nullable
     MultipartRequestException recordRejection(Throwable failure) {
         MultipartRequestException known = MultipartRequestException.of(failure, rejection(), leavesUnreadBody());
